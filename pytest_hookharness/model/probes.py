@@ -138,7 +138,6 @@ class Probe:
     kind: PerturbationKind
     tried: str
     seen: ProbeResult
-    hook_runs: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,8 +206,3 @@ class ProbeReport:
     def shows_no_time(self) -> bool:
         """Whether the clock was moved, and made no difference."""
         return self.inert and any(probe.kind is PerturbationKind.CLOCK for probe in self.probes)
-
-    @property
-    def hook_runs(self) -> int:
-        """Number of hook runs in all probes."""
-        return sum(probe.hook_runs for probe in self.probes)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -177,23 +176,12 @@ class Reads:
     @property
     def looks(self) -> tuple[PathLook, ...]:
         """The looks of all programs, each once."""
-        return _unique(look for program in self.programs for look in program.looks)
+        return tuple(dict.fromkeys(look for program in self.programs for look in program.looks))
 
     @property
     def sources(self) -> tuple[ReadSource, ...]:
         """The sources that all programs asked."""
-        times: dict[tuple[SourceKind, str], int] = {}
-        for program in self.programs:
-            for source in program.sources:
-                key = source.kind, source.detail
-                times[key] = times.get(key, 0) + source.times
-        return tuple(ReadSource(*key, count) for key, count in times.items())
-
-    @property
-    def executed(self) -> tuple[str, ...]:
-        """The programs and scripts that ran, each once."""
-        named = (path for program in self.programs for path in (program.script, program.path))
-        return tuple(dict.fromkeys(filter(None, named)))
+        return tuple(source for program in self.programs for source in program.sources)
 
     def asked(self, kind: SourceKind) -> bool:
         """Return whether a kind of source was asked."""
@@ -252,10 +240,6 @@ class ObservedCycle:
     stem: int
     period: int
     influences: Influences
-
-
-def _unique(looks: Iterable[PathLook]) -> tuple[PathLook, ...]:
-    return tuple(dict.fromkeys(looks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

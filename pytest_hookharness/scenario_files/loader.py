@@ -67,7 +67,7 @@ def _entries(
             yield TableEntry(key=key, value=elements_of(value, problems, join(path, key), depth + 1))
         else:
             message = f"expected a text as key, got {type(key).__name__}"
-            problems.add((0, 0), path, message, seen=repr(key)[:60])
+            problems.add((0, 0), path, message)
 
 
 def _text(text: str, problems: Problems, path: str) -> Element:

@@ -74,7 +74,7 @@ def _check_removals(
         value, where = entry.value, join(path, name)
         if isinstance(value, ScalarNode) and value.value is None and _plain(name) not in there:
             message = f"the base has no {shown(name)} that could be removed"
-            problems.add(entry, where, message, seen=shown(name), allowed=sorted(base), near=name)
+            problems.add(entry, where, message, allowed=sorted(base), near=name)
         elif name in merging:
             shape = merging[name].shape
             inner = shape.keys if isinstance(shape, RecordShape) else ()
@@ -115,7 +115,7 @@ def check_hosts(element: Element, known: Sequence[str], problems: Problems) -> N
 
 def _refuse(place: Place, path: str, word: str, why: str, allowed: Sequence[str], problems: Problems) -> None:
     message = f"{shown(word)} {why}"
-    problems.add(place, path, message, seen=shown(word), allowed=allowed, near=word)
+    problems.add(place, path, message, allowed=allowed, near=word)
 
 
 def is_known(host: str, known: Sequence[str]) -> bool:

@@ -149,7 +149,7 @@ def test_probes_leave_no_marks(play):
 
     assert outcome.passed, outcome.violations
     assert outcome.hook_runs() == len(outcome.calls["check"]) == 20
-    assert outcome.probe_reports[0].hook_runs > 5
+    assert len(outcome.probe_reports[0].probes) > 5
 
 
 @pytest.mark.nightly

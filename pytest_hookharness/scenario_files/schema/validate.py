@@ -7,7 +7,7 @@ Reading continues after a problem: an invalid element becomes ``FAILED``, and so
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, assert_never
 
@@ -114,13 +114,13 @@ class Conversion:
             message += " (write it without quotes)"
         said = {*kinds(shape), "true", "false"}
         allowed = [one for one in words or describe(shape) if one not in said]
-        self.problems.add(element, path, message, seen=seen(element), allowed=allowed, near=word)
+        self.problems.add(element, path, message, allowed=allowed, near=word)
         return FAILED
 
     def _refuse(self, element: Element, path: str, message: str, shape: Shape | None = None) -> ShapeMismatch:
         allowed = describe(shape) if shape is not None else ()
         near = element.value if isinstance(element, ScalarNode) and isinstance(element.value, str) else None
-        self.problems.add(element, path, message, seen=seen(element), allowed=allowed, near=near)
+        self.problems.add(element, path, message, allowed=allowed, near=near)
         return FAILED
 
     def _scalar(self, shape: Shape, element: ScalarNode, path: str) -> Any:
@@ -155,7 +155,7 @@ class Conversion:
         except ValueError as error:
             message = f"{shown(text)} {error}"
         allowed = (f"{shape.noun} such as {shape.example}",)
-        self.problems.add(element, path, message, seen=shown(text), allowed=allowed)
+        self.problems.add(element, path, message, allowed=allowed)
         return FAILED
 
     def _number(self, shape: Number, element: ScalarNode, path: str) -> Any:
@@ -188,7 +188,7 @@ class Conversion:
         words = found.there if shape.or_file or "/" in text else (REPOSITORY, *found.there)
         allowed = words if found.missing else describe(shape)
         near = found.missing or None
-        self.problems.add(element, path, message, seen=shown(text), allowed=allowed, near=near)
+        self.problems.add(element, path, message, allowed=allowed, near=near)
         return FAILED
 
     def _list(self, shape: Many, element: ListNode, path: str) -> Any:
@@ -208,7 +208,7 @@ class Conversion:
         repeated = [n for n, item in enumerate(items) if item is not FAILED and item in items[:n]]
         for index in repeated:
             place = element.items[index]
-            self.problems.add(place, join(path, index), f"{seen(place)} is written twice", seen=seen(place))
+            self.problems.add(place, join(path, index), f"{seen(place)} is written twice")
         return not repeated
 
     def _names(self, shape: Named, element: TableNode, path: str) -> Any:
@@ -246,7 +246,7 @@ class Conversion:
             valid = False
         if not valid:
             return FAILED
-        named = {key.field or key.name: values[key.name] for key in shape.keys if key.name in values}
+        named = _by_field(shape.keys, values)
         return shape.build(**named, label=path) if shape.labelled else shape.build(**named)
 
     def _keys(self, keys: Sequence[Key], element: TableNode, path: str) -> tuple[dict[str, Any], bool]:
@@ -278,7 +278,6 @@ class Conversion:
             entry,
             join(path, entry.key),
             f"unknown key {shown(entry.key)}{found.where}",
-            seen=shown(entry.key),
             allowed=known,
             near=entry.key if found.near else None,
             meant=found.meant,
@@ -293,7 +292,7 @@ class Conversion:
             words = " and ".join(entry.key for entry in found[:3])
             where = join(path, found[1].key)
             message = f"expected one act per item, got {words}"
-            self.problems.add(found[1], where, message, seen=found[1].key)
+            self.problems.add(found[1], where, message)
             return FAILED
         return self._placed(tags[found[0].key], found[0], element, path)
 
@@ -309,7 +308,7 @@ class Conversion:
             self._unknown(unknown[0], path, allowed)
         else:
             message = f"expected {shape.noun}, got {seen(element)} without one"
-            self.problems.add(element, path, message, seen=seen(element), allowed=allowed)
+            self.problems.add(element, path, message, allowed=allowed)
         return FAILED
 
     def _placed(self, tag: Tag, act: TableEntry, element: TableNode, path: str) -> Any:
@@ -319,8 +318,11 @@ class Conversion:
         values, valid = self._keys(tag.modifiers, rest, path)
         if value is FAILED or not valid:
             return FAILED
-        modifiers = {key.field or key.name: values[key.name] for key in tag.modifiers if key.name in values}
-        return PlacedValue(tag=tag, value=value, modifiers=modifiers, path=path)
+        return PlacedValue(tag=tag, value=value, modifiers=_by_field(tag.modifiers, values), path=path)
+
+
+def _by_field(keys: Sequence[Key], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key.field or key.name: values[key.name] for key in keys if key.name in values}
 
 
 def unquoted(word: str) -> bool | int | float | str | None:

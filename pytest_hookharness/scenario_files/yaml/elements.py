@@ -170,7 +170,6 @@ class ScenarioProblem:
     line: int = 0
     column: int = 0
     path: str = ""
-    seen: str = ""
     message: str
     allowed: tuple[str, ...] = ()
     nearest: str | None = None
@@ -228,7 +227,6 @@ class Problems:
         path: str,
         message: str,
         *,
-        seen: str = "",
         allowed: Iterable[str] = (),
         near: str | None = None,
         meant: str | None = None,
@@ -248,7 +246,6 @@ class Problems:
                 line=line,
                 column=column,
                 path=path,
-                seen=seen,
                 message=message,
                 allowed=words,
                 nearest=meant if meant or near is None else nearest(near, words),

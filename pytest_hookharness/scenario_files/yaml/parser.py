@@ -107,7 +107,7 @@ class Composer:
                 if self.documents > 1:
                     self.stop(spot, "a second document starts here; write one scenario per file")
             case yaml.AliasEvent():
-                self.problem(spot, "aliases (*) are not allowed; repeat the value", f"*{event.anchor}")
+                self.problem(spot, "aliases (*) are not allowed; repeat the value")
                 self.add(RefusedNode(line=spot[0], column=spot[1]), spot)
             case yaml.ScalarEvent():
                 self.check_node(event, spot)
@@ -127,10 +127,10 @@ class Composer:
         if self.values > MAX_VALUES:
             self.stop(spot, f"the file has more than {MAX_VALUES} values")
         if event.anchor is not None:
-            self.problem(spot, "anchors (&) are not allowed; repeat the value", f"&{event.anchor}")
+            self.problem(spot, "anchors (&) are not allowed; repeat the value")
         tag = getattr(event, "tag", None)
         if tag is not None:
-            self.problem(spot, "tags (!) are not allowed; use quotes for a text", tag)
+            self.problem(spot, "tags (!) are not allowed; use quotes for a text")
 
     def open(self, event: yaml.CollectionStartEvent, spot: Spot) -> None:
         """Start a list or a mapping."""
@@ -158,7 +158,7 @@ class Composer:
             try:
                 value = resolve(event.value)
             except ValueError as error:
-                self.problem(spot, f"{shown(event.value)} {error}", event.value)
+                self.problem(spot, f"{shown(event.value)} {error}")
                 self.add(RefusedNode(line=spot[0], column=spot[1]), spot)
                 return
         self.add(ScalarNode(value=value, text=event.value, line=spot[0], column=spot[1]), spot)
@@ -167,13 +167,13 @@ class Composer:
         """Start the entry of a key; a key is always the text as written."""
         key = event.value
         if len(key) > MAX_KEY_LENGTH:
-            self.stop(spot, f"a key of {len(key)} characters; the maximum is {MAX_KEY_LENGTH}", shown(key))
+            self.stop(spot, f"a key of {len(key)} characters; the maximum is {MAX_KEY_LENGTH}")
         table.key = (key, spot)
         if key in table.entries:
             first = table.entries[key]
-            self.problem(spot, f"{shown(key)} is written twice, first in line {first.line}", key)
+            self.problem(spot, f"{shown(key)} is written twice, first in line {first.line}")
         elif key == "<<" and not event.style:
-            self.problem(spot, "merge keys (<<) are not allowed; repeat the keys, or use variants", key)
+            self.problem(spot, "merge keys (<<) are not allowed; repeat the keys, or use variants")
 
     def add(self, element: Element, spot: Spot) -> None:
         """Add a finished element to the innermost open list or mapping."""
@@ -196,13 +196,13 @@ class Composer:
         """The key path of the next element."""
         return self.stack[-1].next_path if self.stack else ""
 
-    def problem(self, spot: Spot, message: str, seen: str = "") -> None:
+    def problem(self, spot: Spot, message: str) -> None:
         """Record a problem and continue."""
-        self.problems.add(spot, self.path, message, seen=seen)
+        self.problems.add(spot, self.path, message)
 
-    def stop(self, spot: Spot, message: str, seen: str = "") -> None:
+    def stop(self, spot: Spot, message: str) -> None:
         """Record a problem and end reading: raise ``Unreadable``."""
-        self.problem(spot, message, seen)
+        self.problem(spot, message)
         raise Unreadable
 
 

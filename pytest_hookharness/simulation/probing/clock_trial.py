@@ -110,10 +110,8 @@ class ClockTrial:
         for stretch in _STRETCHES:
             pace = self._testbed.scenario.pace
             driver.pace = pace if stretch.jump else pace or HUMAN
-            runs = driver.hook_run_count
             seen, times = self._play_stretch(driver, stretch)
-            tried, runs = stretch.describe(times, period, driver.pace), driver.hook_run_count - runs
-            self._add(tried, seen, runs)
+            self._add(stretch.describe(times, period, driver.pace), seen)
             if seen.reaction is not ProbeEffect.SAME:
                 passed = clock.seconds - began
                 at = f"{format_duration(passed)}{_BETWEEN}"
@@ -131,7 +129,7 @@ class ClockTrial:
             driver.replace_session(driver.progress.session.with_host_counts_of(before))
             seen = self._repetition.compare_decisions(driver, self._remaining)
             played += 1
-        self._add(f"{counted(played, 'repetition')} at once", seen, driver.hook_run_count)
+        self._add(f"{counted(played, 'repetition')} at once", seen)
         if not seen.allows_stop:
             return None
         period = self._repetition.period
@@ -140,8 +138,8 @@ class ClockTrial:
             at=f"{counted(played, 'more repetition')}", what=seen.what, turn=turn, allows_stop=True
         )
 
-    def _add(self, tried: str, seen: ProbeResult, runs: int) -> None:
-        self._probes.append(Probe(kind=PerturbationKind.CLOCK, tried=tried, seen=seen, hook_runs=runs))
+    def _add(self, tried: str, seen: ProbeResult) -> None:
+        self._probes.append(Probe(kind=PerturbationKind.CLOCK, tried=tried, seen=seen))
         self._on_probe()
 
     def _play_named(self, checkpoint: Checkpoint) -> Threshold | None:
@@ -151,16 +149,15 @@ class ClockTrial:
         times = find_named_times(sources, self._testbed.workspace.clock.now)
         if not times:
             return None
-        seen, runs, played = ProbeResult(reaction=ProbeEffect.SAME), 0, [0.0]
+        seen, played = ProbeResult(reaction=ProbeEffect.SAME), [0.0]
         for seconds in times:
             played.append(seconds)
-            seen, made = self._play_after(checkpoint, seconds)
-            runs += made
+            seen = self._play_after(checkpoint, seconds)
             if seen.reaction is not ProbeEffect.SAME:
                 break
         latest = format_duration(max(played))
         tried = f"at {counted(len(played) - 1, 'time')} that the scripts name, up to {latest} later"
-        self._add(tried, seen, runs)
+        self._add(tried, seen)
         if seen.reaction is ProbeEffect.SAME:
             return None
         at = describe_pause(played[-1])
@@ -171,11 +168,11 @@ class ClockTrial:
         low, high = 0.0, threshold.seconds or 0.0
         # What follows the hour or the day of the week comes sooner than after many days.
         for cycle in (DAY, 7 * DAY):
-            if high > cycle and self._play_after(checkpoint, high % cycle)[0].allows_stop:
+            if high > cycle and self._play_after(checkpoint, high % cycle).allows_stop:
                 high %= cycle
         seconds: float | None = high
         while seconds is not None:
-            seen, _ = self._play_after(checkpoint, seconds)
+            seen = self._play_after(checkpoint, seconds)
             if seen.allows_stop:
                 high, at = seconds, f"{describe_pause(seconds)}, perhaps sooner"
                 threshold = Threshold(at=at, what=seen.what, seconds=seconds, allows_stop=True)
@@ -186,12 +183,12 @@ class ClockTrial:
             seconds = time_between(low, high)
         return threshold
 
-    def _play_after(self, checkpoint: Checkpoint, seconds: float) -> tuple[ProbeResult, int]:
-        """Play one repetition after a pause; return what it showed, and the number of its hook runs."""
+    def _play_after(self, checkpoint: Checkpoint, seconds: float) -> ProbeResult:
+        """Play one repetition after a pause."""
         checkpoint.restore()
         driver = checkpoint.resume()
         driver.let_pass(seconds)
-        return self._repetition.compare_decisions(driver, self._remaining), driver.hook_run_count
+        return self._repetition.compare_decisions(driver, self._remaining)
 
     def _play_stretch(self, driver: SessionDriver, stretch: _Stretch) -> tuple[ProbeResult, int]:
         """Return what the first repetition that went another way showed, and how many were played."""

@@ -217,15 +217,13 @@ class Prober:
             return ProbeResult(reaction=ProbeEffect.SAME)
         point = point or self._point_ahead(perturbation)
         self._shift_file_times(point, checkpoint)
-        driver = checkpoint.resume(point)
         try:
-            seen = self._repetition.compare_decisions(driver, self._remaining)
+            seen = self._repetition.compare_decisions(checkpoint.resume(point), self._remaining)
         except UnknownDecisionError as error:
             raise UnknownDecisionError(f"{error} (tried: {self._cycle.describe(perturbation)})") from None
         if same := seen.reaction is ProbeEffect.SAME:
             seen = self._compare_effects(perturbation, before, checkpoint)
-        tried, hook_runs = self._cycle.describe(perturbation), driver.hook_run_count
-        self._probes.append(Probe(kind=perturbation.how, tried=tried, seen=seen, hook_runs=hook_runs))
+        self._probes.append(Probe(kind=perturbation.how, tried=self._cycle.describe(perturbation), seen=seen))
         if ahead and seen.reaction is ProbeEffect.SAME:
             self._farthest = before
         checkpoint.restore(scanned=same)

@@ -26,11 +26,6 @@ class CheckpointEditor:
         self._testbed = testbed
         self._contents = Contents(testbed.workspace.roots)
 
-    @property
-    def now(self) -> float:
-        """The time by the hooks' clock, in seconds of the epoch."""
-        return self._testbed.workspace.clock.now
-
     def read(self, path: str) -> bytes | None:
         """Return the content of a covered file; ``None`` if it does not exist or is too large."""
         try:
