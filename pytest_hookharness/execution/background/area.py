@@ -122,7 +122,9 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
         os.write(self._orders, watcher.COUNT.encode() + b"\n")
 
     def events(self, wait: float) -> Iterator[Mapping[str, Any]]:
-        """Yield what was reported since, after ``wait`` seconds at most; `ExecutionError` if it is lost."""
+        """
+        Yield new reports, after ``wait`` seconds at most; raise `ExecutionError` if the watcher is lost.
+        """
         for _, seen in self._poll.poll(wait * 1000):
             data = os.read(self._events, _READ) if seen & select.POLLIN else b""
             if not data:

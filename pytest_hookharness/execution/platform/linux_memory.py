@@ -29,9 +29,19 @@ def read_bytes(task: int, address: int, size: int) -> bytes:
     done: int = libc.process_vm_readv(task, _pieces[0], 1, _pieces[1], 1, 0)
     if done >= 0:
         return ctypes.string_at(_buffer, done)
-    if ctypes.get_errno() in (errno.EPERM, errno.ENOSYS):
-        raise PermissionError(f"the memory of process {task} cannot be read")
-    return b""
+    return _read_file(task, address, size) if ctypes.get_errno() in (errno.EPERM, errno.ENOSYS) else b""
+
+
+def _read_file(task: int, address: int, size: int) -> bytes:
+    """Read the memory as a file, which is slower, and allowed where some sandboxes forbid the call."""
+    try:
+        with open(f"/proc/{task}/mem", "rb", buffering=0) as memory:
+            memory.seek(address)
+            return memory.read(size)
+    except PermissionError as problem:
+        raise PermissionError(f"the memory of process {task} cannot be read") from problem
+    except (OSError, ValueError, OverflowError):
+        return b""
 
 
 def read_text(task: int, address: int) -> bytes:
