@@ -46,9 +46,13 @@ def hook_name(hooks: Sequence[Hook], command: str, entries: Sequence[int] = ()) 
 
 def hook_names(hooks: Sequence[Hook], commands: str, entries: Sequence[int] = ()) -> str:
     """Return the names for several commands, which are separated by commas."""
+    return ", ".join(list_hook_names(hooks, commands, entries)) or commands
+
+
+def list_hook_names(hooks: Sequence[Hook], commands: str, entries: Sequence[int] = ()) -> list[str]:
+    """Return a name for each of the hooks with one of several commands, which are separated by commas."""
     known = dict.fromkeys(hook.command for hook in hooks)
-    found = [hook_name(hooks, command, entries) for command in known if is_named(command, commands)]
-    return ", ".join(found) or commands
+    return [hook_name(hooks, command, entries) for command in known if is_named(command, commands)]
 
 
 def is_named(command: str, commands: str) -> bool:

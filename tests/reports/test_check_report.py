@@ -98,3 +98,22 @@ def test_all_files_are_played_by_one_command():
         "run all written scenarios: pytest --hook-scenarios 'a b.scenario.yaml' 'b b.scenario.yaml'" in said
     )
     assert "were written" not in report(problems=(problem("./a.sh"),))
+
+
+def test_what_is_wrong_is_told_whole():
+    """A long sentence takes several lines, and nothing of it is cut."""
+    text = f"the guard refuses {', '.join(f'`rm -rf folder{number}`' for number in range(20))}, and no end."
+    one = problem("./a.sh")
+    made = report(problems=(replace(one, symptom=replace(one.symptom, text=text)),))
+    block = made.partition("livelock Stop 1 (a.sh): ")[2].partition("  runs ")[0]
+    assert " ".join(block.split()) == text
+    assert max(map(len, block.splitlines())) <= 110
+
+
+def test_many_hooks_with_one_problem():
+    """Of many hooks the first three are named, and a command that was cut is not a name."""
+    hooks = tuple(Hook(event="Stop", command=f"cd {'x' * 60} && echo {number}") for number in range(5))
+    place = replace(PLACE, hooks=hooks)
+    made = CheckReport(place=place, problems=(problem(", ".join(hook.command for hook in hooks)),))
+    text = render_check(made, lambda _: "")
+    assert "livelock Stop 1, Stop 2, Stop 3 and 2 more hooks: It is." in text

@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, hook_name, hook_names, is_named
+from pytest_hookharness.model.checkup import (
+    CheckReport,
+    HookSet,
+    Problem,
+    hook_name,
+    hook_names,
+    is_named,
+    list_hook_names,
+)
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Compact, Corrupt, End, Prompt, Resume, Wait
 from pytest_hookharness.model.scenario import Scenario
@@ -19,8 +27,10 @@ _WIDTH = 110
 _HOOK = 100
 _MOST_MOVES = 6
 _MOST_COMMANDS = 3
+_MOST_NAMES = 3
 _LINE = 300
-_FIX = 1000
+_LONG_TEXT = 1000
+_CUT = re.compile(r" \(.*\.\.\.\)$", re.DOTALL)
 _PAGES = "docs/findings"
 _VERDICTS = "docs/endless-hooks.md"
 # What was different in the sessions that show a problem, by the family of the mutations.
@@ -130,20 +140,23 @@ def _well(checkup: CheckReport) -> list[str]:
     return [each for each in _commands(checkup) if each in checkup.triggered and each not in concerned]
 
 
-def line(problem: Problem, place: HookSet) -> str:
-    """Return a problem in one line."""
+def _what_is_wrong(problem: Problem, place: HookSet) -> list[str]:
+    """Return what is wrong with which hooks, in as many lines as it takes."""
     symptom = problem.symptom
-    names = hook_names(place.hooks, symptom.hook, symptom.entries)
-    where = f" {plain(names, _LINE)}:" if symptom.hook else ""
+    names = list_hook_names(place.hooks, symptom.hook, symptom.entries) or [symptom.hook]
+    more = f" and {counted(len(names) - _MOST_NAMES, 'more hook')}" if len(names) > _MOST_NAMES else ""
+    # A command that was cut tells little, and stands in the lines below.
+    shown = ", ".join(plain(_CUT.sub("", one), _HOOK) for one in names[:_MOST_NAMES])
+    where = f" {shown}{more}:" if symptom.hook else ""
     name = f"{symptom.code} {symptom.kind}" if symptom.code else symptom.kind
     # The names of hooks begin with their event already.
-    text = re.sub(r"^\w+(?:, \w+)*: ", "", symptom.text) if " (" in where else symptom.text
-    return f"{name}{where} {plain(text, _LINE)}"
+    text = re.sub(r"^\w+(?:, \w+)*: ", "", symptom.text) if names != [symptom.hook] else symptom.text
+    return wrapped(f"{name}{where} {plain(text, _LONG_TEXT)}", _WIDTH, "", "    ")
 
 
 def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) -> Iterator[str]:
     symptom = problem.symptom
-    yield line(problem, place)
+    yield from _what_is_wrong(problem, place)
     commands = [hook.command for hook in place.hooks if is_named(hook.command, symptom.hook)]
     for command in [*dict.fromkeys(commands)][:_MOST_COMMANDS]:
         yield f"  runs      {plain(command, _LINE)}"
@@ -156,7 +169,7 @@ def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) ->
     if problem.active:
         yield from wrapped(plain(problem.active, _LINE), _WIDTH, "  with      ", "            ")
     if problem.scenario.script.acts:
-        yield f"  shown by  {_shown_by(problem)}"
+        yield from wrapped(_shown_by(problem), _WIDTH, "  shown by  ", "            ")
     if problem.scenario.vary:
         varied = "; ".join(_VARIED.get(one.family, one.family) for one in problem.scenario.vary)
         yield from wrapped(varied, _WIDTH, "  changed   ", "            ")
@@ -164,7 +177,7 @@ def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) ->
         yield from wrapped(problem.symptom.advice, _WIDTH, "  fix       ", "            ")
     yield f"  replay    {replay_command(problem)}"
     if problem.fix is not None:
-        text = plain(f"{problem.fix.text} {problem.fix.evidence}", _FIX)
+        text = plain(f"{problem.fix.text} {problem.fix.evidence}", _LONG_TEXT)
         yield from wrapped(text, _WIDTH, "  fixed by  ", "            ")
         if problem.fix.written:
             yield f"  written   {plain(', '.join(problem.fix.written), _LINE)}"
