@@ -84,6 +84,11 @@ def _never_set(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     return (name, key_for(name, hook)) if name else ()
 
 
+def _takes_argument(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
+    """Return in words where a script looks for its input in vain: the same words for all names."""
+    return ("first argument",) if absent_argument(hook_set, hook) else ()
+
+
 def _never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     """Return keys that the host does not send, those that are meant, and what to read."""
     keys, meant = never_sent(hook_set, hook)
@@ -112,8 +117,8 @@ _VARIABLES = (
     ),
     CheckRule(
         code=MISSING_INPUT,
-        find=absent_argument,
-        text="${0} is the script's first argument, and the command gives it none.",
+        find=_takes_argument,
+        text="the script takes its input from its {0}, and the command gives it none.",
         advice="Read the JSON on standard input instead, as with `jq -r .tool_input`.",
     ),
     CheckRule(

@@ -29,7 +29,9 @@ def test_an_argument_that_no_host_gives(text, name):
 
     assert absent_argument(hook_set, hook) == name
     texts = [one.text for one in check_statically(hook_set).symptoms if one.kind == "MISSING-INPUT"]
-    assert texts == [f"PostToolUse: ${name} is the script's first argument, and the command gives it none."]
+    assert texts == [
+        "PostToolUse: the script takes its input from its first argument, and the command gives it none."
+    ]
 
 
 @pytest.mark.parametrize(
