@@ -30,14 +30,14 @@ UNSEEN = "\nNot shown yet: `nox -s pages -- CODE PROOF COMMAND` puts an example 
 
 
 def page_head(code: FindingCode) -> str:
-    """The generated part of a finding's page, with the heading below which people write."""
+    """Return the generated part of a finding's page, up to the heading below which people write."""
     paragraphs = (code.what, f"**Why it matters.** {code.why}", f"**What to do.** {code.fix}")
     body = "\n\n".join(textwrap.fill(text, COLUMN, break_on_hyphens=False) for text in paragraphs)
     return f"# {code.code} {code.name}\n\n{body}\n\n{SEEN}\n"
 
 
 def index(codes: Sequence[FindingCode]) -> str:
-    """The index page of all findings."""
+    """Return the index page of all findings."""
     rows = [f"| [{code.code}]({code.code}.md) | {code.name} | {code.what} |" for code in codes]
     return "\n".join(
         [

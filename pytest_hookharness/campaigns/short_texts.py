@@ -1,7 +1,7 @@
-"""Long texts in sentences: in one line, and not all of it."""
+"""Shorten texts for sentences."""
 
 
 def in_one_line(text: str, most: int) -> str:
-    """Return a text in one line, with dots behind its first characters if it has more than ``most``."""
+    """Return a text in one line, cut after ``most`` characters and marked with dots if it is longer."""
     words = " ".join(text.split())
     return words if len(words) <= most else f"{words[:most]}..."

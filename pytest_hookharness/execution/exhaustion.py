@@ -51,7 +51,7 @@ def explain_exhaustion(error: BaseException) -> str:
 
 @contextmanager
 def naming_exhaustion() -> Generator[None]:
-    """Raise `Exhausted`, which says in words what the machine lacks, if an error in the block means that."""
+    """Raise `Exhausted` if an error in the block means that the machine lacks something; it says what."""
     try:
         yield
     except (OSError, RuntimeError) as error:

@@ -63,7 +63,7 @@ def lies_in(path: str | Path, folders: Iterable[str | Path]) -> bool:
 
 
 def confine(path: str | Path, folders: Iterable[Path]) -> Path:
-    """Return an absolute path, its links resolved; `WorkspaceError` if it leads out of all these folders."""
+    """Return an absolute path with links resolved; raise `WorkspaceError` if it is outside these folders."""
     given = [str(folder) for folder in folders]
     resolved = real_path(path, given)
     # Mostly, the folders are given by their real paths.
@@ -171,10 +171,10 @@ def make_folders(path: Path) -> None:
 
 def make_new_folder(base: Path, name: str) -> Path:
     """
-    Make a folder in another one, named after something; a number is added if it exists already.
+    Make a new folder in ``base``, named after ``name``, with a number if that exists already.
 
     Raises:
-        WorkspaceError: The folder above cannot hold one.
+        WorkspaceError: ``base`` cannot hold a folder.
     """
     # A predictable name, for it shows in what hooks print, and a short one, for the paths of sockets.
     stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".-")[:32] or "item"
@@ -195,7 +195,7 @@ def make_new_folder(base: Path, name: str) -> Path:
 
 
 def remove_tree(path: Path) -> list[str]:
-    """Remove a folder with everything in it, but not what links lead to; return what stays, and why."""
+    """Remove a folder with everything in it, but not what links lead to; return what is left, and why."""
     left: list[str] = []
     top = os.fspath(path)
     pending = [top]
@@ -273,7 +273,7 @@ def paths_below(folders: Iterable[Path]) -> Iterator[str]:
 
 
 def stamps_below(folder: str | Path, without: Collection[str] = ()) -> dict[str, Stamp]:
-    """Return by path the stamps of a folder and of each path below it, but for folders that are left out."""
+    """Return by path the stamps of a folder and of each path below it, except those in ``without``."""
     pending = [os.fspath(folder)]
     found = {pending[0]: stamp_of(os.lstat(folder))}
     while pending:
@@ -302,7 +302,7 @@ def have_stamps(stamps: Mapping[str, Stamp]) -> bool:
 
 
 def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> bool:
-    """Append lines of JSON to a file at once, and return as `write_bytes` does."""
+    """Append lines of JSON to a file at once; return whether a folder above it was missing."""
     # Characters that UTF-8 cannot encode are written as \\udc80, as JSON escapes them.
     text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
     return write_bytes(path, text.encode("utf-8", "backslashreplace"), append=True)

@@ -21,7 +21,7 @@ _VARIABLE = re.compile(r"\$\{\w+\}")
 _NEVER_RAN = (Exited(126), Exited(127))
 # Key of what is visible of a session whose host has warned the agent that it repeats itself.
 HOST_WARNED = "warned of a repetition"
-# What some hosts count in the input of hooks.
+# The counts that some hosts put into the input of hooks.
 REFUSED_STOPS, MOVES = "refused stops", "moves"
 REPORTED_COUNTS = (REFUSED_STOPS, MOVES)
 

@@ -22,15 +22,15 @@ from pytest_hookharness.model.processes import Output, Process
 from pytest_hookharness.model.response import Response
 
 _T = TypeVar("_T")
-# Returns another text, given a text and whether its end may be missing.
+# Returns the text to put in the place of a text, given that and whether its end may be missing.
 Rewrite: TypeAlias = Callable[[str, bool], str]
-# The scenario holds the developer's own paths, the kept workspace is meant to be opened, and no report shows
-# what hooks received or what stood on a terminal.
+# These stay as they are: the scenario has the developer's own paths, the kept workspace is there to be
+# opened, and no report shows what hooks received or what was on a terminal.
 _LEFT_OUT = frozenset({"scenario", "kept_workspace", "folders", "payload", "stdin", "shown"})
 
 
 def rewritten(value: _T, rewrite: Rewrite, left_out: frozenset[str] = frozenset()) -> _T:
-    """Return a value with other texts, except in attributes that are left out; the same object if none is."""
+    """Return a value with rewritten texts, except in ``left_out``; the same object if no text changes."""
     return cast("_T", _any(value, rewrite, left_out))
 
 

@@ -208,7 +208,7 @@ def _build(testbed: Testbed, trace: Trace, formed: Conclusion, wall: float) -> O
 
 def _checked(outcome: Outcome, testbed: Testbed, end: RunEnd, initial: Mapping[str, StateEntry]) -> Outcome:
     """Return an outcome with the broken expectations of its scenario."""
-    # A run that was cut might have come to what masks name.
+    # A run that was cut might still have reached what the masks name.
     unmatched = {} if end.how in ("interrupted", "wall") else testbed.scanner.unmatched
     broken = find_violations(
         outcome,

@@ -211,7 +211,7 @@ def test_an_item_for_each_host(project, checked, monkeypatch):
 
 @pytest.mark.slow
 def test_equal_problems_of_two_plugins(project, monkeypatch, tmp_path, capsys):
-    """Each of two plugins with the same problem has a command that checks this plugin."""
+    """If two plugins have the same problem, each replay command names its own plugin."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     hook = {"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/missing.sh"}
     for name in ("first", "second"):

@@ -45,7 +45,7 @@ def ended(run):
 
 
 def timeless(text):
-    """Return a text or bytes without times of the host, which begin at the real time."""
+    """Return a text, or bytes as a text, without times of the host: they begin at the real time."""
     return TIME.sub("", text if isinstance(text, str) else text.decode("latin-1"))
 
 

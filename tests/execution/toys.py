@@ -67,5 +67,5 @@ class BlindPool(InotifyPool):
 
 
 def watches(watch: bool) -> InotifyPool | None:
-    """Return where a scanner gets a watch, if it is to have one."""
+    """Return the pool for a scanner: ``None`` for its own one, or one that reports nothing."""
     return None if watch else BlindPool()

@@ -25,7 +25,7 @@ def gate(play):
 
 @pytest.mark.parametrize("text", ["", LOGS], ids=["neither", "logs it"])
 def test_a_gate_that_never_allows_the_stop(gate, text):
-    """The number alone does not keep a loop from being shown, and is named as what it could depend on."""
+    """A count in the input does not prevent the verdict, which names it as what the loop could depend on."""
     verdict = gate(text + GO_ON).verdict
 
     assert isinstance(verdict, Livelock)
@@ -62,7 +62,7 @@ def test_a_host_that_counts_moves_too(play):
 
 
 def test_another_name_of_the_count(play):
-    """Antigravity calls the number of refused stops otherwise (documented)."""
+    """Antigravity has another name for the number of refused stops (documented)."""
     verdict = play(host="antigravity", cap="none", hooks={"Stop": f"cat >/dev/null; {CONTINUE}"}).verdict
 
     assert isinstance(verdict, Livelock)

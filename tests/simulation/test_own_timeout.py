@@ -101,7 +101,7 @@ def test_an_experiment_that_is_cut_shows_no_stop(play):
 @pytest.mark.nightly
 @pytest.mark.parametrize("cap", [None, "none"])
 def test_a_hook_that_is_cut_at_a_later_time_only(play, cap):
-    """Where only a run at a later time is cut, it is unknown what the hook does then, and said once."""
+    """If a hook is cut only at a later time, the verdict says once that its decision then is unknown."""
     hook = (
         "start=$(cat .start 2>/dev/null || date +%s | tee .start)\n"
         '[ "$(date +%s)" -lt $((start + 3600)) ] || sleep 30\n'

@@ -76,7 +76,7 @@ def project_for_checks(hook_set: HookSet, texts: Sequence[str], programs: Collec
     """
     Return the files that sources of hooks name and that the project lacks.
 
-    Files for other programs than those with test doubles would start the real ones.
+    Only files of programs with test doubles are included: other files would start the real programs.
     """
     code = _COMMENT.sub("", "\n".join(texts))
     names = sorted({next(filter(None, found.groups())) for found in _NAMED.finditer(code)})

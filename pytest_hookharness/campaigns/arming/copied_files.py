@@ -1,9 +1,8 @@
 """
-Scripts that are missing where a command names them, and that lie elsewhere in the project.
+Scripts that lie elsewhere in the project than where commands name them.
 
-An installer copies files into a project, for settings that it copies too. Such settings name a script at the
-place where it will lie, as ``.claude/hooks/guard.sh``; in a collection of hooks it lies elsewhere, mostly
-beside the settings.
+An installer copies settings and scripts into a project. The settings name a script by its path after that,
+such as ``.claude/hooks/guard.sh``. In a collection of hooks it lies elsewhere, mostly beside the settings.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _MOST_FILES, _LARGEST = 40, 1 << 18
 
 
 def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
-    """Return the project's only file of the name of each missing path, in it or elsewhere."""
+    """Return, for each missing path, the only file in the project with the same name, if there is one."""
     wanted = {path: path.rpartition("/")[2] for path in missing if OF_TOOLS.isdisjoint(path.split("/")[:-1])}
     names, found, seen = {*wanted.values()}, dict[str, list[str]](), 0
     for folder, folders, files in os.walk(root) if wanted else ():
@@ -46,7 +45,7 @@ def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
 
 def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str, str]:
     """
-    Return the texts of scripts and what lies beside them, by the paths that commands of settings give them.
+    Return the texts of missing scripts and of the files beside them, by the paths that commands name.
     """
     commands = " ".join(text for hook in hooks for text in hook.words)
     names = dict.fromkeys(os.path.normpath(found["path"]) for found in _PATH.finditer(commands))

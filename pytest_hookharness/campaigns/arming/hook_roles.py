@@ -1,4 +1,4 @@
-"""The kinds of events at which hooks run."""
+"""The roles of events, and the hooks at events of some roles."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
 STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
-# Before a call is made.
+# The events before a tool call.
 BEFORE_CALLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
-# Where a hook may refuse something.
+# The events at which a hook may refuse something.
 GATES = BEFORE_CALLS | STOPS | {hosts.Role.PROMPT}
 
 
 def role_of(host: str, event: str) -> hosts.Role | None:
-    """Return what an event is for a host; ``None`` if the host does not have it."""
+    """Return the role of an event of a host; ``None`` if the host does not have the event."""
     rule = hosts.find(host).events.get(event)
     return rule.role if rule is not None else None
 
 
-def is_of_tools(host: str, event: str) -> bool:
+def has_tool_matchers(host: str, event: str) -> bool:
     """Return whether matchers at an event are compared with names of tools."""
     rule = hosts.find(host).events.get(event)
     return rule is not None and rule.target == "tool_name"
@@ -33,7 +33,7 @@ def hooks_at(hook_set: HookSet, roles: Collection[hosts.Role]) -> list[Hook]:
 
 
 def only_script(hook_set: HookSet, hook: Hook, roles: Collection[hosts.Role]) -> str:
-    """Return the text of the only script of a command at an event of some roles; empty for none."""
+    """Return the text of a hook's only script if its event has one of some roles; else an empty text."""
     texts = hook_set.scripts_of(hook)
     alone = hook.type == "command" and len(texts) == 1
     return texts[0] if alone and role_of(hook_set.host, hook.event) in roles else ""

@@ -29,9 +29,10 @@ _MOST_FILES, _LARGEST = 400, 1 << 23
 
 def installed_plugin(profile: hosts.Profile, root: Path, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """
-    Return the folder below HOME to which a host copies a plugin, if some texts name the place of all plugins.
+    Return the folder below HOME to which a host copies a plugin, in a pair with ``.``.
 
-    It stands in a pair with ``.``. There is none if the person has that folder, or if the plugin is large.
+    Nothing is returned if none of the texts names the folder of all plugins, if the user already has the
+    plugin's folder, or if the plugin is large.
     """
     if profile.name not in _FOLDERS:
         return ()

@@ -18,7 +18,7 @@ _FOREIGN = frozenset({".git", "node_modules", ".venv", "venv"})
 # A JSON string, which stays as it is, or what some editors also allow: a comment; a trailing comma.
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
-# Lines of scripts that are comments, in a shell, Python or JavaScript.
+# Comment lines of scripts for a shell, Python or JavaScript.
 COMMENT_LINES = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 # The files of the folders that were walked; ``None`` outside of `walks_kept`.
 _walked: ContextVar[dict[Path, Sequence[Path]] | None] = ContextVar("walked", default=None)
@@ -45,7 +45,7 @@ def project_files(root: Path) -> Sequence[Path]:
 
 
 def files_by_path(root: Path) -> dict[str, Path]:
-    """Return the files of a project in order, by path in it."""
+    """Return the files of a project by their path in it, sorted."""
     return {file.relative_to(root).as_posix(): file for file in project_files(root)}
 
 

@@ -75,7 +75,7 @@ class StateContents:
         """
         Return the file, and files that it names, as an example has it.
 
-        With ``strict``, values with which the hook lets the agent go are replaced too.
+        With ``strict``, values for which the hook allows the stop are replaced too.
         """
         more: dict[str, str] = {}
         if self.path.endswith(".json"):

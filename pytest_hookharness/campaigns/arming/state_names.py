@@ -16,9 +16,9 @@ SESSION = "{{session_id}}"
 TASK = FIRST_PROMPT.text
 # A limit that a loop with it reaches before the host's own cap.
 LIMIT = 3
-# Return what a name has that says what its field holds, or nothing: the identifier of a session, a time, a
-# limit, how many there are in all (which is more than how many are done), a path, what switches something on,
-# and what is to be done or is said when it is done.
+# Each searches the name of a field for what the field holds: the identifier of a session, a time, a limit, a
+# total (which is more than the number of what is done), a path, a switch, and what is to be done or said at
+# the end.
 is_session = re.compile(r"session(?:_?id)?$", re.IGNORECASE).search
 is_time = re.compile(
     r"(?:_at|_time|date|stamp|_since|updated|started|created|last_check\w*)$|^(?:time|at|stamp|started)(?!out)"

@@ -3,8 +3,8 @@ State files tried: which change what a hook does, and whether an agent that fini
 
 A state is kept only if a hook refuses or tells the agent something with it, and did not before.
 
-The folder of a state may stand in another file, such as ``.current-feature`` for ``specs/login/state.json``.
-A name is written into that file, and the kernel shows which files a hook then looks for.
+Another file may name the folder of a state: ``.current-feature`` for ``specs/login/state.json``. The check
+writes a name into such a file, and the kernel shows which files a hook then looks for.
 """
 
 from __future__ import annotations
@@ -270,7 +270,7 @@ def _unmet(
 
 
 def _pointed_states(hook_set: HookSet, of: Sequence[HookScript], look: Look) -> Iterator[LoopState]:
-    """Yield the states that hooks with some scripts look for as soon as a file names their folder."""
+    """Yield the states that some scripts look for as soon as a file names the folder of the state."""
     for script in of:
         pointer = next((path for path in looked_for(hook_set, script) if _is_pointer(path)), None)
         if pointer is None:

@@ -161,7 +161,7 @@ def independent(
     """
     Return the symptoms that do not follow from a static defect, from a hook that did not run, or from us.
 
-    Hooks may write to the person's folders that were lent (``reach``).
+    Symptoms that name a lent folder of the user (``reach``) are left out: hooks may write there.
     """
     found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
     broken = {*static.stuck, *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name)}

@@ -95,14 +95,14 @@ class SymptomEvidence:
 
 @dataclass(frozen=True, slots=True)
 class ProvedSymptom:
-    """A symptom that one session proves, which therefore needs no other session to confirm it."""
+    """A symptom that one session proves, so no other session has to confirm it."""
 
     symptom: Symptom
     session: CheckSession
     trace: Trace
 
     def as_problem(self, taken: Collection[str]) -> Problem:
-        """Return the problem, under a name that no other one has."""
+        """Return the symptom as a problem with a name that is not ``taken``."""
         return SymptomEvidence(
             id=name_problem(self.symptom, taken),
             symptom=self.symptom,

@@ -139,12 +139,12 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
         sessions.append(_without_tools(own.session))
         empty = any(_EMPTY_SESSION.search(text) for text in loop.files.values())
         free = not _refusing(other.outcome)
-        told = [*_meddled(loop, own, other)] if free and not empty else []
+        told = [*_changed_by_another(loop, own, other)] if free and not empty else []
         if empty or (free and not told):
             # It may learn its session from the first stop, whoever makes that.
             sessions.append(_beside_another(loop.session))
         elif not free and _refusing(other.outcome) not in usual:
-            told = [*_shared(loop, other)]
+            told = [*_held_by_another(loop, other)]
         problems += told
     return HeldLoops(sessions=tuple(sessions), problems=tuple(problems))
 
@@ -173,11 +173,11 @@ def _find_meddled(
             if _state(loop):
                 acts = (*_WORK, _printing([*loop.files]))
                 own, other = try_out([loop.met_by(name, acts) for name in (SESSION, _OTHER)])
-                yield from _meddled(loop, own, other)
+                yield from _changed_by_another(loop, own, other)
 
 
-def _meddled(loop: _Loop, own: PlayedSession, other: PlayedSession) -> Iterator[ProvedSymptom]:
-    """Yield that another session removes a loop's state, or counts its own turns in it."""
+def _changed_by_another(loop: _Loop, own: PlayedSession, other: PlayedSession) -> Iterator[ProvedSymptom]:
+    """Yield the symptom that another session removes a loop's state, or counts its own turns in it."""
     left = _copied(other, [*loop.files])
     # It may learn its session from whoever comes first.
     if other.outcome is None or any(_EMPTY_SESSION.search(text) for text in loop.files.values()):
@@ -298,8 +298,8 @@ def _copied(copy: PlayedSession, paths: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _shared(loop: _Loop, other: PlayedSession) -> Iterator[ProvedSymptom]:
-    """Yield that a loop holds a session which did not start it."""
+def _held_by_another(loop: _Loop, other: PlayedSession) -> Iterator[ProvedSymptom]:
+    """Yield the symptom that a loop refuses the stop of a session that did not start it."""
     first = next(stops_of(other.outcome), None)
     state = _state(loop)
     if other.outcome is None or first is None or not first.decision.refused or not state:

@@ -173,7 +173,7 @@ _COUNTED = re.compile(r"-\d+$")
 
 
 def name_problem(symptom: Symptom, taken: Collection[str]) -> str:
-    """Return a name for a problem that no other has; the next check gives the same problem the same name."""
+    """Return a name that is not ``taken``; the next check gives the same problem the same name."""
     kind = "-".join(filter(None, (symptom.kind, symptom.topic)))
     base = _name(kind, "" if symptom.shared else symptom.hook)
     free = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))

@@ -1,4 +1,4 @@
-"""Sessions with their outcomes; pairs of them of which the first is kept, and short forms of them."""
+"""Sessions with their outcomes, and longer and shorter forms of a session."""
 
 from __future__ import annotations
 

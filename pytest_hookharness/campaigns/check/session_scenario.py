@@ -208,6 +208,6 @@ def _fake_agents(hook_set: HookSet) -> dict[str, Double]:
 
 
 def short_scenario_of(hook_set: HookSet, moves: Sequence[Act]) -> Scenario:
-    """Return the scenario of a session that is over when the agent has stopped once, after some moves."""
+    """Return the scenario of a session that ends after some moves and one attempt to stop."""
     acts = (FIRST_PROMPT, *moves, Stop())
     return replace(scenario_of(hook_set, acts), turns=len(acts))

@@ -118,7 +118,7 @@ def prove_sole_readers(
     """
     Play each event without the programs, and yield the guards that then allow every call.
 
-    Of the sessions so far, those that show gates whose check fails are played without the check's program.
+    Played sessions in which the check of a gate fails are played again without the program of the check.
     """
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
     readers: dict[str, list[Hook]] = {}

@@ -233,7 +233,7 @@ _OF_KEYS = (
 
 
 def _of_timeouts(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the timeouts in another unit, each settings file once."""
+    """Yield the timeouts in a wrong unit, once for each settings file."""
     for why, entries in odd_timeouts(hook_set):
         symptom = together(TIMEOUT_UNIT, [hook_set.hooks[number - 1] for number in entries], f"{why}.")
         yield replace(symptom, entries=tuple(entries))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.hook_roles import is_of_tools
+from pytest_hookharness.campaigns.arming.hook_roles import has_tool_matchers
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, RunCommand
@@ -53,7 +53,7 @@ def known_tools(host: str) -> frozenset[str]:
 
 @cache
 def all_tools() -> frozenset[str]:
-    """Return the known names of the tools of all hosts."""
+    """Return the known tool names of all hosts."""
     return frozenset[str]().union(*(known_tools(profile.name) for profile in hosts.known()))
 
 
@@ -64,7 +64,7 @@ def usual_tools(profile: hosts.Profile) -> Iterator[str]:
 
 def matched_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     """Return the tool names in the matcher of a hook."""
-    if hook.matcher is None or not is_of_tools(hook_set.host, hook.event):
+    if hook.matcher is None or not has_tool_matchers(hook_set.host, hook.event):
         return ()
     parts = (part.strip().strip("^$()") for part in re.split(r"[|,]", hook.matcher))
     return tuple(part for part in parts if NAME.fullmatch(part))
@@ -80,7 +80,7 @@ def called_tools(hook_set: HookSet) -> tuple[str, ...]:
     usual = {*usual_tools(profile)}
     found: list[str] = []
     for hook in hook_set.hooks:
-        if hook.matcher is None or not is_of_tools(hook_set.host, hook.event):
+        if hook.matcher is None or not has_tool_matchers(hook_set.host, hook.event):
             continue
         for part in re.split(r"[|,]", hook.matcher.strip("^$()")):
             name = _WILDCARD.sub("sample", part.strip().strip("^$()"))
@@ -231,7 +231,7 @@ def find_expressions(hook_set: HookSet) -> Mapping[bool, Sequence[int]]:
     found: dict[bool, list[int]] = {}
     for number, hook in enumerate(hook_set.hooks, 1):
         written = [part for part in _alternatives(hook.matcher or "") if part]
-        of_tools = is_of_tools(hook_set.host, hook.event)
+        of_tools = has_tool_matchers(hook_set.host, hook.event)
         if of_tools and written and all(map(_NO_NAME.search, written)):
             matcher = Hook(event=hook.event, matcher=hook.matcher)
             fits = {bool(hosts.select(profile, (matcher,), hook.event, tool)) for tool in known}

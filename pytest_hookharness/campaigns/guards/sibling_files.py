@@ -30,7 +30,7 @@ _MOST_DOCUMENTS, _LARGEST = 12, 1 << 17
 
 
 def siblings(hook_set: HookSet, edit: Edit, source: str) -> Iterator[Edit]:
-    """Yield edits of the files that a guard must mean as well as the one whose edit it refused."""
+    """Yield edits that a guard should refuse as well, because it refused one of a related file."""
     name = posixpath.basename(edit.file)
     if is_denied(hook_set, name) or (name in LOCKS and not are_locks_meant(hook_set, source)):
         return

@@ -72,9 +72,10 @@ def allowed_spellings(outcomes: Sequence[Outcome], commands: Sequence[str]) -> d
 
 def try_neighbours(commands: Sequence[str], source: str = "") -> tuple[Act, ...]:
     """
-    Return the acts of an agent that runs what is harmless and resembles rightly refused commands.
+    Return the acts of an agent that runs harmless commands that resemble rightly refused ones.
 
-    The guards' texts (``source``) may name what they are meant to refuse. Without commands, there are none.
+    ``source`` is the text of the guards, which may name what they are meant to refuse. Without commands,
+    there are no acts.
     """
     if not commands:
         return ()

@@ -1,7 +1,7 @@
 """
 Hooks that answer `allow` to calls for which they have no rule, so that the host does not ask the user.
 
-Some allow every call, and others a line for one of its commands, whatever else stands in it.
+Some allow every call. Others allow a command line because of one of its commands, whatever the others are.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _words(call: ToolCall) -> str:
 
 def try_lines(hook_set: HookSet, allowed: Collection[str]) -> tuple[Act, ...]:
     """
-    Return the acts of an agent that runs commands to which a hook answered `allow`, risky ones, and both.
+    Return the acts of an agent that runs commands that a hook allowed, risky commands, and lines with both.
 
     There are none if no hook before calls may answer `allow`, or if the host does not ask about commands.
     """

@@ -71,7 +71,7 @@ NOT_COMPARED = frozenset(
 
 
 def normalised(value: Json, folders: Sequence[tuple[str, str]], key: str = "") -> Json:
-    """Return a value, which stands under a key, in which everything in the table is made alike."""
+    """Return the value of a key, with everything that the table lists replaced by a fixed form."""
     row = next((row for row in TABLE if key in row.keys), None)
     if row is not None and isinstance(value, str | int | float) and not isinstance(value, bool):
         return row.put

@@ -138,7 +138,7 @@ def without_commands(scenario: Scenario, named: Mapping[str, str], commands: Col
     """
     Return a scenario without the hooks that have certain commands.
 
-    The settings of its project are named if they are not among its files.
+    ``named`` has settings of the project that are not among the files of the scenario, by path.
     """
     whole = replace(scenario, files={**named, **scenario.files})
     left_out = [hook for hook in hooks_of(whole) if command_of(whole, hook) in commands]

@@ -110,7 +110,7 @@ class Trials:
         self._hooks = tuple(dict.fromkeys(hook_run.hook.command for _, hook_run in base.trace.hook_runs()))
 
     def attempt(self, trial: Mutation, faultless: Trace, play: Play) -> TrialOutcome:
-        """Make one trial, beside a run of the fixed moves without a fault."""
+        """Make one trial; ``faultless`` is a run of the fixed moves without a fault."""
         try:
             if trial.as_fault:
                 return self._try_fault(trial, faultless, play)
@@ -229,7 +229,7 @@ def _contradict(
     """
     Return the contradiction of each defect that other runs do not confirm, by its index.
 
-    Without the fault, nothing should be seen; with it again, the same.
+    A run without the fault should show no defect, and another run with it the same defect.
     """
     doubts: dict[int, str] = {}
     for place, one in enumerate(first):

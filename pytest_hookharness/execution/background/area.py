@@ -123,7 +123,7 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
 
     def events(self, wait: float) -> Iterator[Mapping[str, Any]]:
         """
-        Yield new reports, after ``wait`` seconds at most; raise `ExecutionError` if the watcher is lost.
+        Yield new reports, waiting at most ``wait`` seconds; raise `ExecutionError` if the watcher is lost.
         """
         for _, seen in self._poll.poll(wait * 1000):
             data = os.read(self._events, _READ) if seen & select.POLLIN else b""
@@ -164,7 +164,7 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
                 break
 
     def _poll_states(self, trouble: str) -> Iterator[int]:
-        """Yield the state of the pipe again and again: once the watcher is dead, no process holds its end."""
+        """Yield the state of the pipe until a timeout; once the watcher is dead, no process holds its end."""
         end = time.monotonic() + _TIMEOUT
         while time.monotonic() < end and not self.sandbox.ended:
             yield next((seen for _, seen in self._poll.poll(0)), 0)

@@ -180,15 +180,15 @@ class Clock:
 
     def show_by_kernel(self, start: Starter) -> None:
         """
-        Show it to all programs, if the kernel can.
+        Let the kernel show this clock to all programs, if it can.
 
-        That is tried when the clock is moved first; ``gap`` says why it cannot.
+        That is tried when the clock is first moved; ``gap`` says why the kernel cannot.
         """
         self.by_kernel, self._untried = True, start
 
     @contextmanager
     def shown_by_kernel(self) -> Generator[None]:
-        """Do so for a block."""
+        """Let the kernel show this clock for the time of a block."""
         before, by_kernel, gap, untried = self.seconds, self.by_kernel, self.gap, self._untried
         shifts = self._shifts
         self.by_kernel, self.gap, self._untried = True, "", None
@@ -229,7 +229,7 @@ class Clock:
 
     def settle(self) -> None:
         """
-        Shift the times of files that were written since it was moved; only while no process of a hook lives.
+        Shift the times of files written since the clock was moved. No process of a hook may be alive.
 
         Raises:
             WorkspaceError: The system does not allow it.

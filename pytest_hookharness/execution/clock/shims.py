@@ -29,13 +29,13 @@ def bash_env(file: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shims:
-    """The shims of one workspace, in a folder; ``dates`` is whether there is one for ``date``."""
+    """The shims of one workspace, in a folder; ``dates`` says whether ``date`` has one."""
 
     folder: Path
     dates: bool = True
 
     def set_shift(self, seconds: float) -> None:
-        """Show a time ahead of the machine's; `WorkspaceError` if its ``date`` cannot add seconds."""
+        """Show a time ahead of the machine's; raise `WorkspaceError` if ``date`` cannot add seconds."""
         if not (self.folder / "seconds").exists():
             self._make()
         write_bytes(self.folder / "seconds", f"{seconds:.6f}\n".encode())

@@ -150,7 +150,7 @@ class Recorder:
         return replace(spec, env=self.environment(spec.env), hook_timeout=spec.hook_timeout + _SPARE)
 
     def _note_self_tracing(self, called: Iterable[str]) -> None:
-        """Leave alone the scripts that load a self-tracing file, of the copies or beside a called script."""
+        """Exclude the scripts that load a self-tracing file, in the copies or beside a called script."""
         new = (Path(script).parent for script in called if script not in self._called)
         self._unread |= {folder for folder in new if not folder.is_relative_to(self._base)}
         if self._unread:

@@ -159,7 +159,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class ScriptLines:
-    """What can be run in a script, and the lines that the author does not want counted."""
+    """The statements of a script, and the lines that its author excluded from coverage."""
 
     statements: tuple[Statement, ...]
     excluded: frozenset[int]
@@ -171,7 +171,7 @@ class ScriptLines:
 
 
 def read_script(source: bytes) -> ScriptLines:
-    """Find what can be run in a script; `ShellExtraMissing` where no library that reads it is installed."""
+    """Find the statements of a script; raise `ShellExtraMissing` if no library for that is installed."""
     try:
         import tree_sitter_bash
         from tree_sitter import Language, Parser

@@ -1,10 +1,10 @@
 """
 The operating system.
 
-Only this folder knows which system it runs on and calls the kernel past the standard library. ``current`` has
-the module of this system, ``linux`` or ``darwin``. What macOS lacks altogether is in the modules ``linux_*``,
-which the rest of the package imports on every system: where the kernel does not know a call, their functions
-raise ``OSError`` or answer that nothing is known.
+Only this folder knows which system it runs on, and makes system calls that the standard library lacks.
+``current`` has the module of this system, ``linux`` or ``darwin``. What macOS lacks is in the modules
+``linux_*``, which the rest of the package imports on every system: where the kernel does not know a call,
+their functions raise ``OSError`` or answer that nothing is known.
 """
 
 from __future__ import annotations

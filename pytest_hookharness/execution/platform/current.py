@@ -1,8 +1,8 @@
-"""The module of this operating system. It has a function for each need that both systems meet."""
+"""The module of this operating system, ``linux`` or ``darwin``. Callers use the functions that both have."""
 
 import sys
 
-# Type checkers follow one branch, so both systems are checked by checking the types for both.
+# A type checker follows one branch only, so mypy is run for both systems.
 if sys.platform == "darwin":
     from pytest_hookharness.execution.platform import darwin as system
 else:

@@ -57,7 +57,7 @@ _queues: list[object] = []  # their descriptors are closed with them
 
 
 def read_row(pid: int, table: bytes, usage: bytes, session: int, unit: float) -> ProcessRow:
-    """Return one process, from answers of libproc in units of so many seconds."""
+    """Return one process from answers of libproc; ``unit`` is the length of their unit of time in seconds."""
     status, parent, group, running = PROCESS.unpack(table)
     user, system, started, *of_children = USAGE.unpack(usage)
     # The status of a process says only whether it lives; a thread that runs, whether it does.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 TICK = 1 / _TICKS  # seconds: the resolution of the times in the process table
-MEMORY_UNIT: int = 1024  # bytes: in which the system tells the most memory that a process had
+MEMORY_UNIT: int = 1024  # bytes: the unit in which the system reports the peak memory of a process
 _COMMAND_LIMIT = 300
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 # CLOCK_REALTIME_COARSE, for which Python has no name: the kernel stamps files by it.
@@ -34,9 +34,10 @@ _LISTS = ("system.posix_acl_access", "system.posix_acl_default")
 # Whether `file_clock` works. Without it the clock of hooks cannot be moved, for file times must follow.
 SHIFTS_TIME: bool = True
 SHELL_STDIN: str = "/proc/self/fd/0"  # the path by which a shell reaches its own standard input
-# Text of a shell function that returns whether standard input was made for a script; empty where that cannot
-# be learnt. Standard input is a script's own if its parent has another one. The first process of a hook is an
-# exception: its parent is the harness, and field 5 of ``stat`` shows that it leads its process group.
+# Text of a shell function that returns whether standard input was made for a script; empty where the system
+# does not show that. Standard input is a script's own if its parent has another one. The first process of a
+# hook is an exception: its parent is the harness, and field 5 of ``stat`` shows that it leads its process
+# group.
 SHELL_HAS_OWN_STDIN: str = """\
 has_own_stdin() {
   { read -r status <"/proc/$$/stat"; } 2>/dev/null || return 1
@@ -45,7 +46,7 @@ has_own_stdin() {
 }
 """
 
-# Whether the interpreter's own function that starts a program returns only when it runs, or cannot run: by
+# Whether Python's own function to start a program returns only when the program runs or cannot run: it uses
 # vfork, which stops this process until then.
 FORK_WAITS_FOR_PROGRAM: bool = True
 
@@ -159,9 +160,9 @@ def mark_children(mark: int) -> None:
     """
     Give this process a mark, or none with 0: a number that all processes inherit that it starts then.
 
-    The mark is the soft limit on file locks, which no kernel since Linux 2.4 applies. It outlives a new
-    session and a lost parent. An environment variable would be lost with a cleared environment, and hooks
-    print theirs. Nothing happens where the system has no marks.
+    The mark is the soft limit on file locks, which no kernel since Linux 2.4 applies. It stays when a process
+    begins a session or loses its parent. An environment variable would be lost where the environment is
+    cleared, and would show where hooks print it. Nothing happens where the system has no marks.
     """
     limit = (ctypes.c_ulong * 2)()
     if libc.getrlimit(_RLIMIT_LOCKS, limit) == 0:
@@ -217,7 +218,7 @@ def link(pid: int, descriptor: int | str) -> str:
 
 
 def read_link(path: str) -> str:
-    """Return the target of a link, as of one in /proc; empty if it is gone or closed to us."""
+    """Return the target of a link, such as one in /proc; empty if it is gone or must not be read."""
     try:
         return os.readlink(path)
     except OSError:
@@ -265,7 +266,7 @@ def allow_dumps(allowed: bool) -> None:
 
 
 def give_up_privileges() -> None:
-    """Let no program that this process starts have more rights than this process."""
+    """Keep programs that this process starts from getting more rights than this process has."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1, "giving up the privileges of other programs")
 
 

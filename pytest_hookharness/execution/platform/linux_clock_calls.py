@@ -67,7 +67,12 @@ _FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys()
 
 
 def filter_times() -> None:
-    """Have the kernel stop this process, and all that follows, where they learn a time; or `OSError`."""
+    """
+    Have the kernel stop this process, and all that it becomes and starts, at calls that show a time.
+
+    Raises:
+        OSError: The system refuses the filter.
+    """
     linux_ptrace.install_filter(_FILTER)
 
 
@@ -75,10 +80,10 @@ def asked(task: int, since: int) -> tuple[str, int, str, str]:
     """
     Return the call before which a task stopped, where its answer will be, what that shows, and the file.
 
-    It shows ``realtime``, ``times of a file`` or ``times of an open file``. No call is returned for a file
-    whose times are all before ``since``, for its answer stays as it is. A call after which paths may lead
-    elsewhere has no answer, and shows ``another root``. One that chooses the times of a file is none either:
-    it shows ``CHOSEN``, and its name stands in the place of the file.
+    The third is ``realtime``, ``times of a file`` or ``times of an open file``. The first is empty for a file
+    whose times are all before ``since``, because the answer stays as it is. It is empty too for a call after
+    which paths may lead elsewhere (the third is ``another root``), and for a call that chooses the times of a
+    file (the third is ``CHOSEN``, and the name of the call stands in place of the file).
 
     Raises:
         ValueError: It is a call of another architecture.
@@ -185,7 +190,7 @@ def move(
         task: The task, which stopped with the result.
         name: The call.
         address: Where its answer is.
-        shifts, chosen: As those of `shown_time`; the last shift holds now.
+        shifts, chosen: As those of `shown_time`; the last shift is the present one.
     """
     if not linux_observing.succeeded(task):
         return 0, False

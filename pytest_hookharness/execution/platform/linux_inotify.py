@@ -79,7 +79,7 @@ class InotifyWatch:
         self._files: dict[int, str] = {}
 
     def add_folder(self, path: str) -> None:
-        """Watch a folder, but not the folders in it; `OSError` if the system has no more watches."""
+        """Watch a folder, but not the folders in it; raise `OSError` if the system has no more watches."""
         self._folders[self._begin(path, _FOLDER)] = path
 
     def add_file(self, path: str) -> bool:
@@ -173,13 +173,13 @@ class InotifyWatch:
 
 
 class InotifyPool:
-    """Watches that are used one after the other: closing one takes the kernel milliseconds."""
+    """A pool of watches that are used again, because the kernel takes milliseconds to close one."""
 
     def __init__(self) -> None:
         self._spare: list[InotifyWatch] = []
 
     def take(self) -> InotifyWatch:
-        """Return a watch on nothing yet; `OSError` where the system does not report what is touched."""
+        """Return an unused watch; raise `OSError` if the system does not report what is touched."""
         try:
             return self._spare.pop()
         except IndexError:

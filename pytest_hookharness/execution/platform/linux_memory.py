@@ -1,4 +1,4 @@
-"""Linux: the memory of other processes, where the system lets this one look into it."""
+"""Linux: the memory of other processes, where the system lets this process read it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import errno
 
 from pytest_hookharness.execution.platform.linux import libc
 
-LONGEST = 1 << 18  # bytes that are read at once
+LONGEST = 1 << 18  # bytes that one read returns at most
 _PAGE, _MAX_PATH = 4096, 4096
 
 
@@ -22,7 +22,7 @@ _pieces = ctypes.byref(_here), ctypes.byref(_there)
 
 
 def read_bytes(task: int, address: int, size: int) -> bytes:
-    """Return the bytes at an address of a task, as far as there are any; `PermissionError` if closed."""
+    """Return up to ``size`` bytes at an address of a task; raise `PermissionError` if that is forbidden."""
     size = min(size, LONGEST)
     _here.length = _there.length = size
     _there.base = address
@@ -33,7 +33,7 @@ def read_bytes(task: int, address: int, size: int) -> bytes:
 
 
 def _read_file(task: int, address: int, size: int) -> bytes:
-    """Read the memory as a file, which is slower, and allowed where some sandboxes forbid the call."""
+    """Read the memory as a file, which is slower, but allowed in some sandboxes that forbid the call."""
     try:
         with open(f"/proc/{task}/mem", "rb", buffering=0) as memory:
             memory.seek(address)

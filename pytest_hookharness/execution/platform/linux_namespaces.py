@@ -57,7 +57,7 @@ _OVERLAY = "redirect_dir=nofollow,metacopy=off,index=off,volatile"
 
 
 def enter(network: bool) -> bool:
-    """Leave the machine's namespaces, for the next child; return whether that needed a user namespace."""
+    """Make new namespaces, which the next child enters; return whether that needed a user namespace."""
     if not hasattr(libc, "unshare"):
         raise OSError("this system has no namespaces")
     flags = _NEWNS | _NEWPID | _NEWIPC | _NEWUTS | (0 if network else _NEWNET)
@@ -102,7 +102,8 @@ def make_renewable(network: bool, names: int) -> Renewal:
 
     It is called after all other processes have ended: with the places of overlays, which then forget which
     names did not exist, and with what it calls once all is new. It returns whether that is so; it cannot be
-    after a hook has changed mounts, or the first process itself. ``names`` has the machine's own name.
+    after a hook has changed mounts, or the first process itself. ``names`` is the open namespace that has the
+    machine's own name.
     """
     # Opened now: a hook may mount something over these files.
     try:

@@ -43,7 +43,7 @@ _VDSO, _IGNORE = 33, 1
 _AT_CALL = (1, 3)
 # Why a task stopped, its architecture, and the number and the arguments of its call.
 _CALL = struct.Struct("=B3xI16x7Q")
-FOREIGN = -1  # the number of each call of another architecture
+FOREIGN = -1  # stands for the number of every call of another architecture
 ANOTHER_ARCHITECTURE = "a program of another architecture (32 bit) was run"
 _AWAITED = frozenset((signal.SIGCHLD, signal.SIGALRM))
 # Seconds after which something else than a stop may be due.
@@ -51,14 +51,14 @@ _SILENCE = 0.002
 
 
 def observe(pid: int) -> None:
-    """Begin to record a process and all that it starts; `OSError` if the system refuses or is unknown."""
+    """Begin to record a process and all that it starts; raise `OSError` if the system cannot."""
     if linux_ptrace.MACHINE not in linux_ptrace.ARCHITECTURES:
         raise OSError(f"the system calls of {linux_ptrace.MACHINE} are not known")
     linux_ptrace.ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
 def share_processor() -> set[int]:
-    """Keep this process and what it starts on one processor; return those that it could use, if several."""
+    """Keep this process and what it starts on one processor; return those of before, empty if only one."""
     try:
         before = os.sched_getaffinity(0)
         if len(before) > 1:
@@ -80,7 +80,7 @@ def use_processors(task: int, processors: set[int]) -> None:
 
 
 def attend(take: Callable[[], bool]) -> None:
-    """Handle stops for some milliseconds, by a function that returns whether to wait for more of them."""
+    """Handle stops for some milliseconds; ``take`` handles them and returns whether to wait for more."""
     # Sooner than by a handler, a pipe and a poll, and with one timer for all of them.
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     signal.setitimer(signal.ITIMER_REAL, _SILENCE, _SILENCE)
@@ -130,7 +130,7 @@ def succeeded(task: int) -> bool:
 
 
 def stopped_call(task: int) -> tuple[int, tuple[int, ...]] | None:
-    """Return number and arguments of the call before which a task stopped."""
+    """Return number and arguments of the call before which a task stopped; ``None`` if it is at no call."""
     info = linux_ptrace.call_info(task)
     if not info or info[0] not in _AT_CALL:
         return None

@@ -30,7 +30,7 @@ _LIFE = 0x2 | 0x4 | 0x8 | 0x10 | 0x40 | 0x100000
 # to end; it is about to make a filtered call; it was stopped by a signal.
 FORKS = (1, 2, 3)
 EXECUTED, EXITING, FILTERED, STOPPED = 4, 6, 7, 128
-ALL_TASKS = 0x40000000  # __WALL, a flag for ``waitpid``: threads too
+ALL_TASKS = 0x40000000  # __WALL, a flag for ``waitpid``: wait for threads too
 _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
 # Codes of rules: load a value, compare it, and answer.
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -87,7 +87,7 @@ def filter_calls() -> None:
 
 
 def names_by_number(*tables: Mapping[str, tuple[Any, ...]]) -> dict[int, str]:
-    """Return calls by their number on this machine, which tables have first for x86_64, then for aarch64."""
+    """Return the names of calls by number; each row of a table begins with those of x86_64 and aarch64."""
     if MACHINE not in ARCHITECTURES:
         return {}
     place = [*ARCHITECTURES].index(MACHINE)
@@ -103,7 +103,7 @@ def stops_before(
     """
     Return the rules of a filter that stops a task before some calls, and before all of another architecture.
 
-    ``cases`` are, for some numbers, the rules that follow instead.
+    ``cases`` has other rules for some of the numbers.
     """
     plain = sorted(calls - cases.keys())
     # The tests come first, then the two answers, then the cases.
@@ -189,7 +189,7 @@ def seize(pid: int) -> None:
 
 
 def follow(pid: int) -> None:
-    """Begin to trace programs and ends of a process and all that it starts; `OSError` if that is refused."""
+    """Begin to trace the programs and ends of a process and its descendants; raise `OSError` if refused."""
     ptrace(_SEIZE, pid, 0, _LIFE)
 
 
@@ -271,7 +271,7 @@ def relatives(task: int) -> list[int]:
 
 
 def program(pid: int) -> tuple[list[str], dict[str, str], str]:
-    """Return the arguments, the environment and the working folder of a process; `OSError` if it is gone."""
+    """Return arguments, environment and working folder of a process; raise `OSError` if it is gone."""
     parts: list[list[str]] = []
     for name in ("cmdline", "environ"):
         with open(f"/proc/{pid}/{name}", "rb") as file:

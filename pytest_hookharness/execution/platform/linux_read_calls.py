@@ -112,7 +112,7 @@ _TROUBLE: dict[str, tuple[int, int, str]] = {
     "prlimit64": (302, 261, "a process limits the size of files"),  # a write that fails tells it
 }  # fmt: skip
 _SEEKS = {"lseek": (8, 62)}
-_IO_URING, _OUTPUTS = 425, (1, 2)  # the number is the same on both machines
+_IO_URING, _OUTPUTS = 425, (1, 2)  # a call that has the same number on both machines
 _NEW_SPACES = 0x7E020000 | 0x00800000  # new namespaces, or a child that asks not to be traced
 _NEW_LISTENER = 8
 _NO_FOLLOW, _EMPTY = 0x100, 0x1000
@@ -128,7 +128,7 @@ _CONSTANT = frozenset(("/dev/null", "/dev/zero", "/dev/full"))
 
 
 _NAMES_OF = linux_ptrace.names_by_number(_PATHS, _DESCRIPTORS, _NAMES, _OPENS, _SOURCES, _TROUBLE, _SEEKS)
-# Calls of which not all stop.
+# Calls that stop only with certain arguments.
 _CASES_BY_NAME = {
     # Only a seek from the end or from the present position says something about a file.
     "lseek": linux_ptrace.stop_unless(2, os.SEEK_SET),
@@ -146,12 +146,19 @@ _FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys()
 
 
 def filter_reads() -> None:
-    """Have the kernel stop this process, and all that follows, at calls that look; or raise `OSError`."""
+    """
+    Have the kernel stop this process, and all that it becomes and starts, at calls that look at something.
+
+    Raises:
+        OSError: The system refuses the filter.
+    """
     linux_ptrace.install_filter(_FILTER)
 
 
 def decode(task: int) -> list[Seen]:
-    """Return what the call before which a task stopped looks at; `PermissionError` if it cannot be read."""
+    """
+    Return what the call at which a task stopped looks at; raise `PermissionError` if that is unreadable.
+    """
     call = linux_observing.stopped_call(task)
     if call is None:
         return []

@@ -122,7 +122,7 @@ def _idle_until(
     """
     Return until when a blocked process surely waits, by the clock of the table.
 
-    ``kept`` is whether all of standard input was written and the host keeps it open.
+    ``kept`` says whether all of standard input was written and the host keeps it open.
     """
     if linux_waits.may_go_on(pid):
         return 0.0

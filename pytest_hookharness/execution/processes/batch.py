@@ -46,7 +46,7 @@ _NO_REACH = "a process may outlive the hook run where only process groups isolat
 
 
 class Load:
-    """Whether all descendants of this process only wait, or need a CPU; looked at when ``due``, if ever."""
+    """Tells whether all descendants of this process only wait, or need a CPU; ``due`` is when to look."""
 
     def __init__(self, now: float, tracer: Tracer, *, wanted: bool) -> None:
         self._tracer = tracer

@@ -1,8 +1,8 @@
 """
 A process that waits until it is told which hook it becomes: one with a terminal, or a traced one.
 
-Loaded by the supervisor too. To fork, to trace and to filter a process takes as long as a short hook run, so
-for an observed hook it is done while pytest saves the files. No hook runs meanwhile, and the process has the
+Loaded by the supervisor too. Forking, tracing and filtering a process takes as long as a short hook run, so
+it is done for an observed hook while pytest saves the files. No hook runs meanwhile, and the process has the
 number that the hook would get.
 """
 
@@ -35,7 +35,7 @@ class ForkedProcess:
         self, execute: Execute, tracer: Tracer | None, since: int = 0, *, times_only: bool = False
     ) -> None:
         """
-        Fork it.
+        Fork the process.
 
         Args:
             since, times_only: As those of `Tracer.let_in`.
@@ -69,7 +69,7 @@ class ForkedProcess:
         self, request: ProcessRequest, streams: tuple[int, int, int], terminal: int | None
     ) -> tuple[int, int]:
         """
-        Let it become a hook, perhaps with a terminal; return its number, and where it reports a failure.
+        Turn the process into a hook; return its number, and the descriptor by which it reports a failure.
         """
         if self.tracer is not None:
             self.tracer.move_clock(self._pid, request.ahead, request.shifts, request.chosen)

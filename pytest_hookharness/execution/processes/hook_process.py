@@ -302,7 +302,7 @@ class HookProcess:
 
     def _report_held_open(self, now: float) -> None:
         names = {name for name, number in self._channels.stream_names().items() if number}
-        holders = process_tree.holders(self._batch.tree.everyone(), names, self._boot)
+        holders = process_tree.holders(self._batch.tree.all_processes(), names, self._boot)
         self._drain()
         self.settle(now)  # they may have let go while they were looked for
         if self.phase != DRAINING:

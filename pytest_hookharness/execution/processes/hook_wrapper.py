@@ -135,7 +135,7 @@ def _read_batch(patience: float | None) -> bytes | None:
     """
     Return what the host writes until it pauses or closes the input; nothing at its end.
 
-    ``None`` is returned if it does not begin in ``patience`` seconds, where these are not ``None``.
+    Return ``None`` if it does not begin within ``patience`` seconds; ``None`` seconds are no limit.
     """
     batch = bytearray()
     try:

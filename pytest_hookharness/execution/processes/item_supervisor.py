@@ -61,7 +61,7 @@ def _reporting(peer: socket.socket) -> Generator[None]:
 
 
 def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
-    """Serve one item from its first request to its last; ``tiers`` say why each is not available here."""
+    """Serve one item, to its last request; ``tiers`` says why each is not available, or is empty for it."""
     with _reporting(peer):
         _serve(peer, spawner, tiers)
 
@@ -179,7 +179,7 @@ def serve_batches(
     """
     Run one batch after the other until the other side is gone, then kill everything that is left.
 
-    ``renew`` makes the sandbox as new, if it can, after all processes have ended.
+    ``renew`` resets the sandbox after all processes have ended, and returns whether it could.
     """
     wake = watch_children()
     signal.signal(signal.SIGHUP, _on_hangup)

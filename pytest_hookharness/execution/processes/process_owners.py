@@ -31,7 +31,9 @@ _CHANGING = (b"PWD=", b"OLDPWD=", b"SHLVL=", b"_=")
 
 class DescriptorMark:
     """
-    A pipe that descendants of a hook inherit, where a process cannot be marked; all such are ``passed``.
+    A pipe that the descendants of a hook inherit, where processes cannot be marked.
+
+    ``passed`` are the descriptors that hooks inherit: of this pipe, and of those that this process inherited.
     """
 
     def __init__(self) -> None:

@@ -62,7 +62,7 @@ def has_open(pid: int, names: set[str]) -> bool:
 
 
 def holders(pids: Collection[int], names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
-    """Describe those of some processes that have one of these files open."""
+    """Describe the processes that have one of these files open."""
     return [describe(pid, boot_time) for pid in pids if has_open(pid, names)]
 
 
@@ -107,17 +107,17 @@ class Descendants:
         return [pid, *descendants(pid)]
 
     def others(self, running: Collection[int], owners: ProcessOwners) -> Iterator[tuple[int, int]]:
-        """Yield the living processes that no running hook is above, each with the hook that started it."""
+        """Yield the living processes that are below no running hook, each with the hook that started it."""
         for orphan in system.children(os.getpid()):
             if orphan not in running and orphan not in self._kept:
                 yield from owners.owners([orphan, *descendants(orphan)])
 
-    def everyone(self) -> list[int]:
+    def all_processes(self) -> list[int]:
         """List all processes that hooks may have started."""
         return descendants(os.getpid())
 
     def kill_all(self, hooks: Collection[int], owners: ProcessOwners | None = None) -> None:  # noqa: ARG002
-        """Kill every descendant, and return when the kernel confirms it; `SurvivorError` after 10 seconds."""
+        """Kill all descendants and wait until they are gone; raise `SurvivorError` after 10 seconds."""
         end = time.monotonic() + _KILL_TIMEOUT
         while True:
             self._kill()

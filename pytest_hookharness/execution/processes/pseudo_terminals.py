@@ -41,7 +41,7 @@ _CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
 
 
 class Conversation:
-    """What passes over one terminal, from its opening to the end of its hook, which finds it at ``path``."""
+    """The dialogue over one terminal, at ``path``, from its opening to the end of its hook."""
 
     def __init__(self, terminal: Terminal, opened: OpenedTerminal) -> None:
         self._ours, self._theirs, self.path = opened
@@ -100,7 +100,7 @@ class Conversation:
 
     @property
     def dialogue(self) -> Dialogue:
-        """What passed over the terminal; `SlowPattern` if an expected question took too long to look for."""
+        """What passed over the terminal; raises `SlowPattern` if the search for a question took too long."""
         if self._failure is not None:
             raise self._failure
         return self._log.dialogue

@@ -39,11 +39,11 @@ class ProcessGroup:
     sees_all = False
 
     def __init__(self, confined: Callable[[], Collection[int]] = tuple) -> None:
-        """Look for processes; ``confined`` lists those in the control group of the hooks."""
+        """Begin with no process; ``confined`` returns those in the control group of the hooks."""
         self._confined = confined
 
     def below(self, pid: int) -> list[int]:
-        """List a process itself: its descendants are among the others."""
+        """List a process itself; its descendants are among `others`."""
         return [pid]
 
     def others(self, running: Collection[int], owners: ProcessOwners) -> Iterator[tuple[int, int]]:
@@ -64,12 +64,14 @@ class ProcessGroup:
                 found[row.pid] = owner
         yield from ((pid, owner) for pid, owner in found.items() if pid not in running)
 
-    def everyone(self) -> list[int]:
+    def all_processes(self) -> list[int]:
         """List all processes that hooks may have started: all but this one."""
         return [each.pid for each in system.all_rows() if each.pid != os.getpid()]
 
     def kill_all(self, hooks: Collection[int], owners: ProcessOwners | None = None) -> None:
-        """Kill these hooks' groups, and what else can be found of them; `SurvivorError` after 10 seconds."""
+        """
+        Kill the groups of hooks, and what else is found of them; raise `SurvivorError` after 10 seconds.
+        """
         end = time.monotonic() + _KILL_TIMEOUT
         for pid in hooks:
             send_group(pid, signal.SIGKILL)

@@ -177,7 +177,7 @@ def _candidates(word: bytes, search_path: str) -> list[bytes]:
 
 
 def decode(values: dict[str, Any], limit: float | None = None) -> ProcessResult:
-    """Decode the report of one process that had a time limit: attributes of the result."""
+    """Decode the report of one process; ``limit`` is the time limit that it had."""
     reads = values["reads"]
     encoded: dict[str, Any] = {
         "ending": _ending(values["ending"]),

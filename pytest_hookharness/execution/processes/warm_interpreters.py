@@ -57,7 +57,9 @@ class PreparedInterpreter:
         return bool(answer) and not printed.poll(0)
 
     def fork(self, streams: tuple[int, ...], *, own_session: bool) -> int:
-        """Fork a hook run and return its process; 0 if the script changed, `OSError` if that is unknown."""
+        """
+        Fork a hook run and return its process; 0 if the script changed. Raise `OSError` without an answer.
+        """
         numbers = b"".join(stream.to_bytes(4, sys.byteorder) for stream in streams)
         rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)
         self._control.settimeout(_FORK_TIMEOUT)
@@ -73,7 +75,7 @@ class PreparedInterpreter:
 
 
 class WarmInterpreters:
-    """The prepared interpreters of one item supervisor; ``pids`` are processes until these are reaped."""
+    """The prepared interpreters of one item supervisor; ``pids`` has those that are not yet reaped."""
 
     def __init__(self, start: Start) -> None:
         self.pids: set[int] = set()

@@ -1,5 +1,5 @@
 """
-Scripts and command lines: which script a program runs, and whether they show that it tells times of files.
+Find the script that a program runs, and whether script or arguments may show times of files.
 
 Loaded by the supervisor too. Most programs ask for the status of each file that they read, and few of them
 tell more of it than its size.

@@ -137,7 +137,9 @@ class Recording:
         return image
 
     def look(self, task: int, pid: int, image: Image, seen: Seen) -> tuple[str, ...]:
-        """Note what a call looks at; return the names that it changes if it succeeds, each after how."""
+        """
+        Note what a call looks at; return how it changes a name if it succeeds, and the name; or nothing.
+        """
         what, how, text, last = seen
         if what == "trouble":
             self.miss(how)

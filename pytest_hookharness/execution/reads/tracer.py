@@ -95,7 +95,7 @@ class Tracer:
         """
         Have this process stopped at some of its calls, if the tracer at the other side of the gate can do so.
 
-        ``times_only``: at calls that show a time, and not at all by which it looks at something.
+        With ``times_only``, only at calls that show a time, not at all calls that look at something.
         """
         # Or its parent could not trace it, unless it has rights over the machine.
         system.allow_dumps(True)

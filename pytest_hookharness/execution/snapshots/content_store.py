@@ -30,7 +30,7 @@ _MOST_FILES_ASIDE, _MOST_BYTES_ASIDE = 50_000, 64 << 20
 
 
 class ContentStore:
-    """A folder of kept contents."""
+    """A folder that keeps contents of files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -45,7 +45,10 @@ class ContentStore:
 
     def digest(self, descriptor: int, *, keep: bool) -> str:
         """
-        Return the name of an open file's content, and ``keep`` it; empty if too large. May raise `OSError`.
+        Return the digest of an open file, and ``keep`` its content; empty if it is too large.
+
+        Raises:
+            OSError: The file cannot be read, or the content cannot be kept.
         """
         size = os.fstat(descriptor).st_size
         if size > LARGEST:
@@ -73,7 +76,7 @@ class ContentStore:
         self._large.add(digest)
 
     def write(self, digest: str, descriptor: int) -> None:
-        """Replace the content of an open file by a kept one; `OSError` if the kept copy was changed."""
+        """Replace the content of an open file by a kept one; raise `OSError` if the kept copy was changed."""
         if digest in self._small:
             size, data = self._small.read(digest)
             blocks = ((0, data),) if data else ()
@@ -100,7 +103,7 @@ class ContentStore:
 
     def place_for(self, files: int, size: int) -> Path | None:
         """
-        Return a new folder for files of a size, no longer needed; ``None`` if too much lies there already.
+        Return a new folder for files that are no longer needed; ``None`` if too much is kept already.
 
         It is removed with the store, and not at once: for some time ext4 gives no new file the place of a
         deleted one, and after many deletions each new one takes long to make.
@@ -123,7 +126,7 @@ class ContentStore:
 
 @dataclass(frozen=True, slots=True)
 class PackSlot:
-    """Where a content is in a pack; of zeros, which have a ``size`` all the same, no bytes are stored."""
+    """Where a content is in a pack; one of zeros alone has a ``size``, but no bytes are stored."""
 
     place: int
     length: int
@@ -155,7 +158,7 @@ class Pack:
         return slot.size, os.pread(self._open(), slot.length, slot.place)
 
     def free(self, needed: Collection[str]) -> None:
-        """Remove all contents but the needed ones, and close the gaps; `OSError` if they cannot be moved."""
+        """Remove all contents but the needed ones, and close the gaps; raise `OSError` if that fails."""
         if self._descriptor is None:
             return
         descriptor, end = self._descriptor, 0

@@ -185,7 +185,7 @@ class Inventory:
         """
         Scan some paths, and everything in those that are folders; what is missing is left out.
 
-        Of paths ``alone``, only the paths themselves are scanned.
+        For folders in ``alone``, nothing in them is scanned.
 
         Raises:
             SnapshotError: One of the folders is none any more, or something cannot be listed.
@@ -243,7 +243,12 @@ class Inventory:
         return found if found.foreign == scan.foreign(status) else None
 
     def find(self, path: str, scan: FolderScan, *, keep: bool) -> InventoryEntry:
-        """Return everything about a scanned path, and ``keep`` the content of a file; or `SnapshotError`."""
+        """
+        Return what is known of a scanned path, and ``keep`` the content of a file.
+
+        Raises:
+            SnapshotError: The path cannot be read.
+        """
         status = scan.statuses[path]
         known = self.recall(path, scan)
         if known is not None and not (keep and self._is_missing(known)):
@@ -321,7 +326,7 @@ def number_of(status: os.stat_result) -> Number:
 
 
 def attributes_of(path: str) -> Attributes:
-    """Return the attributes and access lists of a path itself that programs set; `OSError` if unreadable."""
+    """Return the attributes and access lists that programs set on a path; raise `OSError` if unreadable."""
     return tuple(system.read_attributes(path, _is_kept).items())
 
 

@@ -57,7 +57,7 @@ class Plan:
 
 
 def compare(wanted: Entries, scan: FolderScan, inventory: Inventory) -> Plan:
-    """Find what differs between a snapshot and the folders; `SnapshotError` if it cannot be undone."""
+    """Find what differs between a snapshot and the folders; raise `SnapshotError` if it cannot be undone."""
     for folder in inventory.folders:
         if folder in wanted and not _is_folder(scan, folder):
             reason = "a new one is not what other programs have open"

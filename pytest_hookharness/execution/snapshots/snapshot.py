@@ -81,7 +81,7 @@ class Snapshots(AbstractContextManager["Snapshots"]):
         """
         Set what is recorded, and where contents are kept.
 
-        A file with more than 256 MiB that are no zeros must not have changed when a snapshot is restored.
+        A file with more than 256 MiB besides zeros is not kept: it must be unchanged at a restore.
 
         Args:
             folders: All folders whose content is restored. One that did not exist will not exist again.
@@ -199,7 +199,7 @@ class Snapshots(AbstractContextManager["Snapshots"]):
             raise SnapshotError(place, f"it cannot be cleared: {error.strerror}", "") from error
 
     def close(self) -> None:
-        """Remove the store; no snapshot can be restored any more. `SnapshotError` if something stays."""
+        """Remove the store, so no snapshot can be restored; raise `SnapshotError` if something is left."""
         self.keep()
         left = remove_tree(self._store.folder)
         if left:

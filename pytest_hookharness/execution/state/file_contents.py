@@ -53,7 +53,7 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
     """
     Return what stands for the content of an entry.
 
-    Without ``digest``, that of a file is a digest of all its bytes.
+    Without ``digest``, a digest of all bytes stands for the content of a file.
 
     Raises:
         OSError: It cannot be read, or is too large.

@@ -135,7 +135,7 @@ def _expression_of(mask: Mask) -> Regex:
 
 
 def glob_pattern(glob: str) -> Regex:
-    """Return a glob over state paths, and all below, as an expression; only ``**`` crosses folders."""
+    """Return an expression for the state paths of a glob, and all below; only ``**`` crosses folders."""
     tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob.rstrip("/"), re.DOTALL)
     # With one star, each place of a path is tried once.
     quick = sum(token.startswith("*") for token in tokens) <= 1

@@ -46,7 +46,7 @@ def head_of_log(path: str, real: str) -> str:
     """
     Return where the HEAD must stand if a state path is a log of its refs; empty if it is not.
 
-    It follows from ``real``, the path itself.
+    ``real`` is the real path of the log.
     """
     place = "/".join(_path_in_repository(path)) if "/logs/" in path else ""
     return real.removesuffix(place) + "HEAD" if _LOG.fullmatch(place) else ""

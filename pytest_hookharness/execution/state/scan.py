@@ -192,7 +192,7 @@ class Scanner:
         return now and not before
 
     def settle(self) -> None:
-        """Count all that was opened until now as opened by the harness, as by its writes to a transcript."""
+        """Take all files opened until now for opened by the harness, which writes to transcripts."""
         self._read_events()
         self._since.opened.clear()
         for file in self._places.values():

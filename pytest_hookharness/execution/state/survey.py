@@ -151,8 +151,8 @@ class Survey:
         """
         Look at a folder and everything below it; what no longer exists is dropped.
 
-        ``entering`` is called with the path of each folder before it is listed. State paths ``without`` are
-        not read now.
+        ``entering`` is called with the path of each folder before it is listed. State paths in ``without``
+        are not read now.
         """
         seen = {name}
         # Nothing is known below what is new, and there may be thousands of entries elsewhere.

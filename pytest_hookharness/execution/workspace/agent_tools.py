@@ -231,7 +231,7 @@ builtin trap -- '{{ __left && :; }} 2>/dev/null' EXIT
 
 @dataclass(frozen=True, slots=True)
 class AgentShell:
-    """The shell of one workspace's agent; its folder, with a record, is no part of the state."""
+    """The shell of one workspace's agent; its folder holds a record and is not part of the state."""
 
     folder: Path
 

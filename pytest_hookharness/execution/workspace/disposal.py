@@ -94,7 +94,9 @@ class Disposal(AbstractContextManager["Disposal"]):
             self._failures.append(error)
 
     def close(self) -> None:
-        """Remove everything that is left; `WorkspaceError`, but after all the rest, if something stays."""
+        """
+        Remove everything that is left; at the end, raise `WorkspaceError` if something could not be removed.
+        """
         with self._lock:
             self._waiting += self.mount_points.take_all()
             if len(self._waiting) > _FEW:

@@ -113,7 +113,7 @@ class MountPoints:
         self._names: dict[str, set[str]] = {}
 
     def make(self, visible: Sequence[str], writable: Collection[str]) -> None:
-        """Make the folders, or take some that have the mount points for what is visible and writable."""
+        """Make the folders, or take spare ones with mount points for what is visible and writable."""
         if self._spares is not None:
             self._visible, self._key = visible, self._find_key(visible, writable)
             if (spare := self._spares.take(self._key)) is not None:

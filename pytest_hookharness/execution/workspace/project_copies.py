@@ -83,9 +83,10 @@ class ProjectCopy:
 
 def project_of(scenario: Scenario) -> tuple[Hashable, Callable[[Path], IgnoredFiles]]:
     """
-    Return what makes the files of a scenario's project in an empty folder, and all that decides about them.
+    Return a key of a scenario's project, and a function that makes its files in an empty folder.
 
-    It raises `WorkspaceError` where the scenario asks for something that cannot be made.
+    The key has all that decides about the files. The function raises `WorkspaceError` where the scenario asks
+    for something that cannot be made.
     """
 
     def make(top: Path) -> IgnoredFiles:
@@ -109,7 +110,7 @@ def project_of(scenario: Scenario) -> tuple[Hashable, Callable[[Path], IgnoredFi
 
 
 def locate_below(top: Path, path: str) -> Path:
-    """Return the place of a path that a scenario names; `WorkspaceError` if it is not below the workspace."""
+    """Return the place of a path in a scenario; raise `WorkspaceError` if it is not below the workspace."""
     if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
         problem = "is not a path below the workspace; allowed is no leading / and no .."
         raise WorkspaceError(path or "(no path)", problem)
@@ -195,8 +196,8 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
         """
         Take a copy from its place, and undo what changed in it; discard it if that cannot be done.
 
-        ``contained`` is whether nothing could be written where no write is reported: a process may give a
-        file a name in a folder that nobody watches, and write to it by that.
+        ``contained`` says whether all possible writes are reported: otherwise a process may give a file
+        another name in a folder that nobody watches, and write to it by that name.
         """
         if not contained:
             copy.watch.distrust()
@@ -257,7 +258,10 @@ class CopiedFolders:
 
     def place(self, what: str, key: Hashable, target: Path, make: Callable[[Path], IgnoredFiles]) -> None:
         """
-        Put the workspace or the plugin into an empty folder, by `ProjectCopies.lend`; or `WorkspaceError`.
+        Put the workspace or the plugin into an empty folder: a lent copy, or new files.
+
+        Raises:
+            WorkspaceError: The files cannot be made.
         """
         if self._copies is None:
             self._made[what] = make(target), target

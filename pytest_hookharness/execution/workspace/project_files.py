@@ -79,7 +79,10 @@ def commit_all(root: Path, excluded: Sequence[str] = ()) -> None:
 
 def list_ignored(root: Path) -> tuple[str, ...]:
     """
-    Return what git ignores in a repository, relative to it; folders end with a slash. Or `WorkspaceError`.
+    Return what git ignores in a repository, by relative paths; those of folders end with a slash.
+
+    Raises:
+        WorkspaceError: Git could not be run, or failed.
     """
     mark = root / ".git"
     if shutil.which("git") is None or not (mark.is_file() or (mark / "HEAD").is_file()):
@@ -91,7 +94,7 @@ def list_ignored(root: Path) -> tuple[str, ...]:
 def _environment(root: Path) -> dict[str, str]:
     return {
         "PATH": os.environ.get("PATH", os.defpath),
-        # Where no configuration can be.
+        # Nothing can be below this path, so there is no configuration.
         "HOME": os.devnull,
         "LC_ALL": "C.UTF-8",
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -101,7 +104,7 @@ def _environment(root: Path) -> dict[str, str]:
         # Missing objects are not fetched, for the repository itself names the program that would do it.
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_NO_LAZY_FETCH": "1",
-        # What a hook has done to a repository must not lead to one around it.
+        # If a hook broke the repository, Git must not look for one in the folders above.
         "GIT_CEILING_DIRECTORIES": str(root.parent) if os.path.lexists(root / ".git") else "",
         **{
             f"GIT_{role}_{key}": value
@@ -193,7 +196,7 @@ def _checked_target(top: Path, link: Path) -> str:
 
 
 def stays_below(top: Path, folder: tuple[str, ...], target: str) -> bool:
-    """Return whether a link in a ``folder`` below ``top`` never leaves that, on any step of its way."""
+    """Return whether a link in ``folder`` stays below ``top`` at each step to its target."""
     done, pending, links = list(folder), target.split("/")[::-1], 1
     if target.startswith("/"):
         return False
@@ -234,7 +237,7 @@ class IgnoredFiles:
 
     @classmethod
     def of(cls, project: Path) -> Self:
-        """Return what git ignores, if the project is a repository; as `list_ignored`, with its errors."""
+        """Return what git ignores, if the project is a repository; raise `WorkspaceError` if git fails."""
         real = Path(os.path.realpath(project))
         paths = list_ignored(real)
         folders = tuple(path.rstrip("/") for path in paths if path.endswith("/"))

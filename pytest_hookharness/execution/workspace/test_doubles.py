@@ -49,7 +49,7 @@ _STDIN_WAIT = "1"
 
 @dataclass(frozen=True, slots=True)
 class TestDoubles:
-    """The test doubles of one workspace: those first on PATH, and the folder of their output and records."""
+    """The test doubles of one workspace: their folder, first on PATH, and that of output and records."""
 
     bin: Path
     folder: Path
@@ -69,7 +69,9 @@ class TestDoubles:
         return self.folder / "calls" / name
 
     def write(self, scenario: Scenario) -> None:
-        """Write all test doubles of a scenario; `WorkspaceError` if a name is not a bare command name."""
+        """
+        Write all test doubles of a scenario; raise `WorkspaceError` if a name is not a bare command name.
+        """
         make_folders(self.bin)
         make_folders(self.counters)
         if scenario.fake_agents:
@@ -164,7 +166,7 @@ def script_of(name: str, double: Double, folder: Path) -> str:
 
 
 def home_of_module(name: str) -> str:
-    """Return the folder or file of the package that a module belongs to; `WorkspaceError` without one."""
+    """Return the folder or file of the package of a module; raise `WorkspaceError` if there is none."""
     top = name.partition(".")[0]
     spec = importlib.util.find_spec(top)
     places: list[str] = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]

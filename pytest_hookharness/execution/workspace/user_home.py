@@ -36,7 +36,7 @@ def find_homes(points: Collection[str]) -> tuple[str, ...]:
     """
     Return the real paths of the user's home folders, but for those in ``points``, which are private anyway.
 
-    They are ``HOME``, and that in the system's list of users.
+    These are ``HOME``, and the home folder in the system's list of users.
     """
     named = [os.environ.get("HOME", "")]
     with suppress(KeyError):  # a user without an entry, as in many containers

@@ -113,7 +113,7 @@ def _home_of(folder: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HiddenCommands:
-    """A search path without some commands: its folders, and what was replaced, by the replacement."""
+    """A search path without some commands: its folders, and the original of each replacement."""
 
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class HiddenCommands:
         return os.pathsep.join(self.folders)
 
     def make(self) -> None:
-        """Make the replacements; `WorkspaceError` if they hide more or less than they should."""
+        """Make the replacements; raise `WorkspaceError` if they hide more or less than they should."""
         for replacement, folder in self.replaced.items():
             make_folders(Path(replacement))
             for name in os.listdir(folder):

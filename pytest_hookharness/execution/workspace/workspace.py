@@ -168,7 +168,9 @@ class Workspace(AbstractContextManager["Workspace"]):
         copies: ProjectCopies | None = None,
         disposal: Disposal | None = None,
     ) -> Self:
-        """Make a workspace in a new folder below ``base``; `WorkspaceError` leaves nothing behind."""
+        """
+        Make a workspace in a new folder below ``base``; raise `WorkspaceError` with nothing left behind.
+        """
         for folder in scenario.cover:
             check_cover(folder, base)
         # From here on everything that fails must remove the new folder again.
@@ -212,7 +214,9 @@ class Workspace(AbstractContextManager["Workspace"]):
         return tuple(folder for folder in every.values() if every.keys().isdisjoint(map(str, folder.parents)))
 
     def clear_overlay(self) -> None:
-        """Remove the files of an overlay that is no longer mounted; `WorkspaceError` if they stay."""
+        """
+        Remove the files of an overlay that is no longer mounted; raise `WorkspaceError` if some are left.
+        """
         for folder in (self.outside / "root", self.outside / "work"):
             left = remove_tree(folder)
             if left:
@@ -251,7 +255,9 @@ class Workspace(AbstractContextManager["Workspace"]):
                 raise WorkspaceError(path, "does not exist, so it cannot be made read-only (`readonly`)")
 
     def locate(self, state_path: str) -> Path:
-        """Return the place of a state path, or of a whole covered folder; `WorkspaceError` if it is none."""
+        """
+        Return the place of a state path or of a covered folder; raise `WorkspaceError` for another path.
+        """
         name = next((name for name in self.roots if f"{state_path}/".startswith(name + "/")), None)
         if name is None:
             allowed = ", ".join(self.roots)
@@ -259,7 +265,9 @@ class Workspace(AbstractContextManager["Workspace"]):
         return confine(self.roots[name] / state_path[len(name) + 1 :], self.roots.values())
 
     def read(self, state_path: str) -> str | None:
-        """Return the text of a covered file; ``None`` for none, `WorkspaceError` if it is not UTF-8 text."""
+        """
+        Return the text of a covered file; ``None`` for no file. Raise `WorkspaceError` if it is not UTF-8.
+        """
         data = read_bytes(path := self.locate(state_path), most=LARGEST)
         try:
             return None if data is None else data.decode("utf-8")
@@ -273,7 +281,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         return missing
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder as the host does, if it is missing; `WorkspaceError` if that cannot be."""
+        """Make a folder as the host does, if it is missing; raise `WorkspaceError` if that fails."""
         try:
             make_folders(confine(path, [self.base]))
         except OSError as error:
@@ -291,7 +299,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         return self.base
 
     def close(self) -> None:
-        """Remove everything, now or by the disposal, unless it is kept; `WorkspaceError` if some stays."""
+        """Remove everything, now or later, unless it is kept; raise `WorkspaceError` if something is left."""
         self.instruments.close()
         if not self.kept:
             self.copied.give_back()

@@ -296,7 +296,8 @@ def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, setting
     shown = [*found] if baseline is None else accept(found, arguments.accepted, baseline)
 
     def replay(problem: Problem) -> str:
-        # Two parts may have equal problems. The command that writes a fix is of a problem without its file.
+        # Two parts may have equal problems, so the same object comes first. For the command that writes a
+        # fix, the problem is a copy without its file.
         named = replace(problem, file=None)
         pairs = [(each, one.place) for one in shown for each in one.problems]
         same = [place for each, place in pairs if each is problem]

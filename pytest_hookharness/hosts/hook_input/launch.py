@@ -23,7 +23,7 @@ _PERMISSION_RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 _SUBJECTS = ("command", "file_path", "url", "pattern", "path")
-# Seconds of the largest time budget that the hooks of an event share.
+# Seconds: the largest time budget that the hooks of an event may share.
 _MOST_SHARED = 60.0
 _IDENTITY = frozenset(("type", "command", "args", "plugin"))
 
@@ -72,7 +72,7 @@ def _identity_part(hook: Hook, name: str) -> Hashable:
 
 def start_groups(profile: Profile, hooks: Sequence[Hook]) -> tuple[tuple[Hook, ...], ...]:
     """Return the hooks of one event in the groups that start together: all at once, or one by one."""
-    # One hook that asks for it decides for all.
+    # If one hook asks for this, all of them run one by one.
     if profile.process.one_by_one or any(hook.sequential for hook in hooks):
         return tuple((hook,) for hook in hooks)
     return (tuple(hooks),) if hooks else ()

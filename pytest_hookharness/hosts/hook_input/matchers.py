@@ -22,7 +22,7 @@ _COMMON = re.compile(r"(?:\.\*|[\w|^$ .-])*")
 
 
 def matches(rules: MatcherRules, matcher: str, target: str) -> bool:
-    """Return whether a matcher fits a target; one for every target does not come here."""
+    """Return whether a matcher fits a target; callers handle matchers for every target."""
     names = (target, *rules.aliases.get(target, ()))
     # A matcher of plain characters is first read as a list of names, any other only as an expression.
     if rules.plain is not None and re.fullmatch(rules.plain, matcher):

@@ -48,7 +48,7 @@ def _claude_stream(answer: FinalAnswer) -> tuple[Json, ...]:
 
 
 def _options(without_effect: str, **effects: str) -> dict[str, str]:
-    """Return options by name, each with its effect; several names are separated by blanks."""
+    """Return options by name, each with its effect; the names in a text are separated by blanks."""
     effects = {"": without_effect, **effects}
     return {name: effect for effect, names in effects.items() for name in names.split()}
 

@@ -108,7 +108,7 @@ class Effect(enum.Enum):
 
 
 class MalformedSettings(Exception):
-    """A value in a settings file that a host does not expect: its key path, its flaw, and that in words."""
+    """A value in a settings file that a host does not expect: key path, flaw, and a text about the flaw."""
 
     def __init__(self, path: str, flaw: Flaw, text: str) -> None:
         super().__init__(path, flaw, text)

@@ -241,7 +241,7 @@ def _run_agenda(
 def _progress(
     session: Session, request: Request, decision: Decision | None, replies: tuple[Reply, ...]
 ) -> Progress:
-    # The progress carries lines and calls away, so the session starts again with none.
+    # The progress takes lines and calls over, so the session goes on without them.
     return Progress(
         session=replace(session, performed=(), lines={}),
         request=request,

@@ -153,15 +153,15 @@ class Session:
 
     @property
     def reported_counts(self) -> Mapping[str, int]:
-        """What was counted since the newest prompt, if the host shows the number to hooks."""
-        # Other counts do not belong to the state; else no state would ever repeat.
+        """The counts since the newest prompt that the host shows to hooks, by name."""
+        # Other counts do not belong to the state, because then no state would ever repeat.
         uses = self.profile.uses_value
         return {
             **({REFUSED_STOPS: self.stops_refused} if uses("stops_refused") or uses("stops_asked") else {}),
             **({MOVES: self.moves} if uses("moves") else {}),
         }
 
-    def further(self, counts: Mapping[str, int]) -> Session:
+    def with_larger_counts(self, counts: Mapping[str, int]) -> Session:
         """Return the session with larger counts; ``counts`` says by how much."""
         refused, moves = counts.get(REFUSED_STOPS, 0), counts.get(MOVES, 0)
         return replace(self, stops_refused=self.stops_refused + refused, moves=self.moves + moves)

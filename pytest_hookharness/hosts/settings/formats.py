@@ -250,7 +250,7 @@ TABLE = SettingsForm(_from_table, _flat, lambda events: {"hooks": _as_rows(event
 def read_timeout(
     rules: LimitRules, path: str, written: Json
 ) -> tuple[float | None, MalformedSettings | None]:
-    """Return a timeout of the settings in seconds, if the host can read it, and its flaw, if it has one."""
+    """Return the seconds of a timeout, ``None`` if the host cannot read it, and the flaw, if it has one."""
     if written is None:
         return None, None
     unit = "seconds" if rules.unit == 1.0 else "milliseconds"

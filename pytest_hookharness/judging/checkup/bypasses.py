@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pytest_hookharness.judging.checkup.refused_work import (
     CallTurns,
     call_turns,
-    found_at,
     refusal_word,
     shell_text,
+    symptom_in_turn,
 )
 from pytest_hookharness.judging.comparison.traces import refusing_runs
 from pytest_hookharness.judging.findings import codes
@@ -128,9 +128,9 @@ def is_rare(spelling: str) -> bool:
 
 def command_calls(outcome: Outcome) -> CallTurns[str]:
     """
-    Return the commands as the agent's script writes them, before the folder of the run is filled in.
+    Return the calls of a session by their commands, as the agent's script writes them.
 
-    What reads or writes a file by a tool is called by ``READING`` or ``WRITING``, the file, and its line.
+    A call of a tool for files is named by ``READING`` or ``WRITING``, the file, and the line that is written.
     """
     return call_turns(outcome, lambda move, call: call_name(move) or shell_text(call))
 
@@ -156,15 +156,15 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
         if not calls.is_kept(command):
             continue
         refusing = [*refusing_runs(outcome.trace, turns[0])]
-        others = [text for text in spellings(command) if calls.frames(text, command)]
-        # The rules about commands, read by the host, in the entries of the hooks.
+        others = [text for text in spellings(command) if calls.is_allowed_around(text, command)]
+        # The conditions (`if`) of the hooks, by which the host itself decides what to ask them about.
         rules = dict.fromkeys(f"`{run.hook.options['if']}`" for run in refusing if "if" in run.hook.options)
         if rules:
             others = [text for text in others if not _is_around(command, text)]
-        if command.startswith(_PRINTS) and not calls.frames(PRINTS_OTHER, command):
+        if command.startswith(_PRINTS) and not calls.is_allowed_around(PRINTS_OTHER, command):
             # The guard refuses the program, whatever its file.
             others = [text for text in others if _PRINTS in text]
-        # What hooks advise to do instead is no bypass.
+        # What a hook itself advises to do instead is no bypass.
         told = {word for run in refusing for word in _WORD.findall(run.demand)}
         others = [
             text for text in others if _removes_more(text) or told.isdisjoint(_new_names(command, text))
@@ -175,7 +175,7 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
             done = refusal_word(outcome, turns[0])
             text = f"`{command}` is {done}, but the same command in another spelling is allowed: {named}"
             text += f"; the host asks the hook only about {', '.join(rules)}." if rules else "."
-            yield found_at(codes.BYPASS, text, outcome, turns[0])
+            yield symptom_in_turn(codes.BYPASS, text, outcome, turns[0])
 
 
 def _new_names(command: str, spelling: str) -> set[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, file_calls, listed, ran_in
-from pytest_hookharness.judging.checkup.refused_work import capitalized, found_at, refusal_word
+from pytest_hookharness.judging.checkup.refused_work import capitalized, refusal_word, symptom_in_turn
 from pytest_hookharness.judging.comparison.traces import refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom, is_named
@@ -86,8 +86,10 @@ def find_file_bypasses(outcome: Outcome) -> Iterator[Symptom]:
     found: dict[str, list[FileBypass]] = {}
     for known in calls.refused:
         control = FileCall(known.tool, control_of(known.file))
-        if known.file and calls.is_kept(known) and calls.frames(control, known):
-            one = FileBypass(known, tuple(other for other in calls.passed if calls.frames(other, known)))
+        if known.file and calls.is_kept(known) and calls.is_allowed_around(control, known):
+            one = FileBypass(
+                known, tuple(other for other in calls.passed if calls.is_allowed_around(other, known))
+            )
             if one.others:
                 hook = refusers(outcome.trace, calls.refused[known][0])
                 found.setdefault(hook, []).append(one)
@@ -95,7 +97,7 @@ def find_file_bypasses(outcome: Outcome) -> Iterator[Symptom]:
         text = " ".join(_describe(outcome, calls, one, hook) for one in some)
         advice = dict.fromkeys(words for one in some for words in one.advice)
         turn = calls.refused[some[0].known][0]
-        symptom = found_at(codes.BYPASS, text, outcome, turn)
+        symptom = symptom_in_turn(codes.BYPASS, text, outcome, turn)
         yield replace(symptom, advice=" ".join(advice), topic=TOPIC)
 
 

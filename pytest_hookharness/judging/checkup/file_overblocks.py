@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pytest_hookharness.judging.checkup.file_bypasses import TOPIC
 from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, file_calls
-from pytest_hookharness.judging.checkup.refused_work import capitalized, found_at
+from pytest_hookharness.judging.checkup.refused_work import capitalized, symptom_in_turn
 from pytest_hookharness.judging.comparison.traces import is_asked, refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
@@ -113,7 +113,7 @@ def find_file_overblocks(outcome: Outcome) -> Iterator[Symptom]:
                 found.setdefault(hook, []).append((turns[0], words, neighbour.advice))
     for some in found.values():
         text = "; ".join(words for _, words, _ in some[:_MOST_NAMED])
-        symptom = found_at(codes.OVERBLOCK, capitalized(f"{text}."), outcome, some[0][0])
+        symptom = symptom_in_turn(codes.OVERBLOCK, capitalized(f"{text}."), outcome, some[0][0])
         advice = dict.fromkeys(advice for _, _, advice in some[:_MOST_NAMED])
         yield replace(symptom, advice=" ".join(advice), topic=TOPIC)
     yield from _find_folders(outcome, calls)
@@ -123,7 +123,7 @@ def _neighbour_in(calls: FileCalls, one: FileCall) -> FileNeighbour | None:
     """Return what a refused file is, if what it resembles was refused, and its control allowed around it."""
     kept = (other.file for other in calls.refused if other.tool == one.tool and calls.is_kept(other))
     found = (two for guarded in kept for two in _neighbours_of(one.file, guarded))
-    return next((two for two in found if calls.frames(FileCall(one.tool, two.control), one)), None)
+    return next((two for two in found if calls.is_allowed_around(FileCall(one.tool, two.control), one)), None)
 
 
 def _find_folders(outcome: Outcome, calls: FileCalls) -> Iterator[Symptom]:
@@ -136,5 +136,5 @@ def _find_folders(outcome: Outcome, calls: FileCalls) -> Iterator[Symptom]:
                 f"In a project whose own folder is called {place}, {one.words} is refused, as the folders "
                 "above the file are compared too."
             )
-            symptom = found_at(codes.OVERBLOCK, text, outcome, turns[0])
+            symptom = symptom_in_turn(codes.OVERBLOCK, text, outcome, turns[0])
             yield replace(symptom, advice=_BELOW_PROJECT, topic=_OF_FOLDERS)

@@ -1,4 +1,4 @@
-"""Problems of several hooks, or of two hook sets, with one cause: told once, with all hooks that have it."""
+"""Join problems of several hooks or of two hook sets with one cause: each cause is reported once."""
 
 from __future__ import annotations
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.judging.checkup.refused_work import call_turns, capitalized, found_at, refusal_word
+from pytest_hookharness.judging.checkup.refused_work import (
+    call_turns,
+    capitalized,
+    refusal_word,
+    symptom_in_turn,
+)
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -67,10 +72,14 @@ def find_other_readers(outcome: Outcome) -> Iterator[Symptom]:
 
     calls = call_turns(outcome, reading)
     for one, turns in calls.refused.items():
-        if calls.is_kept(one) and calls.frames(one.other, one) and calls.frames(one.control, one):
+        if (
+            calls.is_kept(one)
+            and calls.is_allowed_around(one.other, one)
+            and calls.is_allowed_around(one.control, one)
+        ):
             done = refusal_word(outcome, turns[0])
             text = f"{_describe(one, tools)} is {done}, but {_describe(one.other, tools)} is allowed."
-            yield found_at(codes.MISSED_SECRET, capitalized(text), outcome, turns[0])
+            yield symptom_in_turn(codes.MISSED_SECRET, capitalized(text), outcome, turns[0])
 
 
 def _describe(one: FileReading, tools: dict[FileReading, str]) -> str:

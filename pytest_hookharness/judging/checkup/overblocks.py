@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pytest_hookharness.judging.checkup.bypasses import FILE_CALLS, command_calls
 from pytest_hookharness.judging.checkup.neighbour import Neighbour
 from pytest_hookharness.judging.checkup.neighbours import all_neighbours
-from pytest_hookharness.judging.checkup.refused_work import found_at, refusal_word
+from pytest_hookharness.judging.checkup.refused_work import refusal_word, symptom_in_turn
 from pytest_hookharness.judging.comparison.traces import refusers
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
@@ -24,7 +24,7 @@ def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
     for one in all_neighbours(calls.refused):
         if not calls.is_kept(one.text) or (one.needs_refusal and not one.belongs_to(calls.refused)):
             continue
-        if all(calls.frames(control, one.text) for control in one.controls):
+        if all(calls.is_allowed_around(control, one.text) for control in one.controls):
             turn = calls.refused[one.text][0]
             found.setdefault(refusers(outcome.trace, turn), []).append((one, turn))
     for some in found.values():
@@ -33,7 +33,7 @@ def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
         further = [_name(one) for one, _ in some[_MOST_NAMED : 2 * _MOST_NAMED]]
         more = [f"so {'are' if len(further) > 1 else 'is'} {' and '.join(further)}"] if further else []
         text = "; ".join([*described, *more])
-        yield found_at(codes.OVERBLOCK, f"{text}.", outcome, some[0][1])
+        yield symptom_in_turn(codes.OVERBLOCK, f"{text}.", outcome, some[0][1])
 
 
 def _describe(one: Neighbour, done: str) -> str:

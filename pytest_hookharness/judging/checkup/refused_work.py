@@ -1,4 +1,4 @@
-"""Which calls hooks refuse, and refused harmless work: everything, words that are data, a usual form."""
+"""Find the calls that hooks refuse, and harmless work among them: all work, words in data, usual forms."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _READ_IT = (
 @dataclass(frozen=True, slots=True)
 class CallTurns(Generic[_Call]):
     """
-    The calls of a session, each with its turns.
+    The calls of a session, each with the turns in which it was made.
 
     Attributes:
-        refused: The refused ones.
+        refused: The refused calls.
         passed: Those that were allowed without a question.
     """
 
@@ -46,15 +46,15 @@ class CallTurns(Generic[_Call]):
         """Return whether a call was refused more than once, and never allowed."""
         return len(self.refused.get(one, ())) > 1 and one not in self.passed
 
-    def frames(self, one: _Call, other: _Call) -> bool:
-        """Return whether a call was only allowed, before another one that was refused and behind it."""
+    def is_allowed_around(self, one: _Call, other: _Call) -> bool:
+        """Return whether a call was never refused, and allowed before and after another one was refused."""
         outer, inner = self.passed.get(one, ()), self.refused.get(other, ())
         around = bool(inner and outer) and min(outer) < min(inner) and max(outer) > max(inner)
         return around and one not in self.refused
 
 
 def call_turns(outcome: Outcome, name: Callable[[Move | None, ToolCall], _Call | None]) -> CallTurns[_Call]:
-    """Return the calls of a session, named by the agent's move and the call; no name: left out."""
+    """Return the calls of a session by name, without those for which ``name`` returns ``None``."""
     moves = outcome.trace.moves
     asked = {step.turn for step, hooked in outcome.trace.hooked() if hooked.decision.ruling is Ruling.ASK}
     found = CallTurns[_Call]({}, {})
@@ -67,18 +67,18 @@ def call_turns(outcome: Outcome, name: Callable[[Move | None, ToolCall], _Call |
     return found
 
 
-def found_at(code: verdicts.FindingCode, text: str, outcome: Outcome, turn: int) -> Symptom:
+def symptom_in_turn(code: verdicts.FindingCode, text: str, outcome: Outcome, turn: int) -> Symptom:
     """Return the symptom that hooks refused something in a turn."""
     return symptom_of(code.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
 
 
 def refusal_word(outcome: Outcome, turn: int) -> str:
-    """Return whether a call was refused in a turn, or the user was asked about it, in words."""
+    """Return "asked about" if the user was asked about a call in a turn, and else "refused"."""
     return "asked about" if is_asked(outcome.trace, turn) else "refused"
 
 
 def capitalized(text: str) -> str:
-    """Return a sentence with a capital letter."""
+    """Return a text that begins with a capital letter."""
     return f"{text[0].upper()}{text[1:]}"
 
 
@@ -96,7 +96,9 @@ def symptom_of(finding: verdicts.Finding, *, shared: bool = False) -> Symptom:
 
 
 def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
-    """Find that hooks refused every read, every edit, and most commands of a harmless session."""
+    """
+    Yield a symptom if hooks refused all reads, all edits and half of the commands of a harmless session.
+    """
     moves = outcome.trace.moves
     calls = [(step.turn, moves.get(step.turn), done.refused) for step, done in outcome.trace.performed()]
     reads = [refused for _, move, refused in calls if isinstance(move, Read)]
@@ -108,7 +110,7 @@ def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
     if len(refused) < _FEWEST:
         return
     text = f"{len(refused)} of {len(calls)} harmless calls are refused, also every read and edit."
-    yield found_at(codes.BLOCKS_EVERYTHING, text, outcome, refused[-1])
+    yield symptom_in_turn(codes.BLOCKS_EVERYTHING, text, outcome, refused[-1])
 
 
 def find_refused_words(outcome: Outcome) -> Iterator[Symptom]:
@@ -125,7 +127,7 @@ def find_refused_words(outcome: Outcome) -> Iterator[Symptom]:
             controlled = not done.refused
             continue
         text = f"{done.call.name} is refused only because its text mentions something that the hook refuses."
-        yield found_at(codes.RAW_JSON, text, outcome, step.turn)
+        yield symptom_in_turn(codes.RAW_JSON, text, outcome, step.turn)
 
 
 def find_refused_form(outcome: Outcome) -> Iterator[Symptom]:
@@ -134,7 +136,7 @@ def find_refused_form(outcome: Outcome) -> Iterator[Symptom]:
     if [done.get(command, (0, None))[1] for command in SAME_WORK] == [False, False, True]:
         text = "`git commit` is refused with its message in a here-document, and allowed with it in quotes."
         turn, _ = done[SAME_WORK[-1]]
-        yield replace(found_at(codes.TEXT_MATCH, text, outcome, turn), advice=_READ_IT)
+        yield replace(symptom_in_turn(codes.TEXT_MATCH, text, outcome, turn), advice=_READ_IT)
 
 
 def shell_text(call: ToolCall) -> str:

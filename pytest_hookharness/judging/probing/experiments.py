@@ -54,7 +54,7 @@ _BY_CHANCE = "an experiment went another way, but not each time that it was made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentResult:
     """
-    What experiments found out.
+    The result of all experiments.
 
     Attributes:
         perturbation: The smallest perturbation on the path of the run that made a difference; ``None`` if
@@ -77,9 +77,9 @@ class ExperimentResult:
 
 def confirm(found: ExperimentResult, probe: Try) -> ExperimentResult:
     """
-    Return a result after trying twice more what made a difference.
+    Return a result after two more tries of what made a difference, or that chance may decide.
 
-    It may be the random numbers of the hooks that made the difference, and hardly three times.
+    Random numbers of the hooks may make a difference once, but hardly three times.
     """
     if found.perturbation is None or found.seen is None:
         return found
@@ -105,7 +105,7 @@ def run_experiments(
     """
     Probe one perturbation after the other, and return the result.
 
-    That the unchanged state gives the same decisions again is already known to the caller.
+    The caller has already found that the unchanged state gives the same decisions again.
 
     Args:
         limits: Numbers that the hooks may compare with.

@@ -70,7 +70,7 @@ def in_perl(text: bytes) -> str:
 
 
 def finder(pattern: str) -> Callable[[bytes], str]:
-    """Return a function that returns the first match in a script; empty for none."""
+    """Return a function that returns the first match of a pattern in a script; empty for none."""
     compiled = re.compile(pattern)
 
     def find(text: bytes) -> str:

@@ -228,8 +228,8 @@ def _find(text: bytes, words: re.Pattern[bytes], uses: Callable[[ast.AST], bool]
     return next((_words(node) for node in nodes if uses(node)), "")
 
 
-# Each returns where code of Python uses something: the number of a process or thread, the order in which jobs
-# end, the number of a file or the name of one that it has open, a limit of less than a second but not none.
+# Each returns the code of Python that uses one thing: the number of a process or thread; the order in which
+# jobs end; the number of a file, or the name of an open one; a time limit above 0 and below a second.
 process_number = functools.partial(_find, words=_PROCESS, uses=_has_process)
 job_order = functools.partial(_find, words=_ORDER, uses=_has_order)
 file_number = functools.partial(_find, words=_INODE, uses=_has_inode)

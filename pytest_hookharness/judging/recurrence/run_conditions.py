@@ -104,7 +104,7 @@ LANGUAGES = (
     Language(NODE, _finder(_NODE_PROCESS, b"pid", _without_node_texts, _ENDED), whole=False, kind=_PROCESS),
     Language(NODE, _finder(r"\.ino\b", b".ino", _without_node_texts), whole=False, kind=_INODE),
     Language(NODE, _finder(_NODE_LIMIT, b"timeout", _without_node_texts), whole=False, kind=_LIMIT),
-    # Node reads /proc/meminfo at each start, so that this is not seen of a script.
+    # Node reads /proc/meminfo at each start, so what a script reads of it cannot be told from that.
     Language(NODE, _finder(_NODE_MEMORY, b"em", _without_node_texts), whole=False, kind=_MEMORY),
     Language(
         NODE, _finder(r"\bPromise\.(?:race|any)\b", b"Promise", _without_node_texts), whole=False, kind=_ORDER

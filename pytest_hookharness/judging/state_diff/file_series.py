@@ -127,7 +127,7 @@ def _follow_names(
                 yield _series(kind, line, contents, clock)
             for path in group:
                 del left[path]
-    # These appear and disappear, and no similar file does so in each repetition.
+    # These files appear or disappear, but not one like them in each repetition.
     yield from (None for _ in left)
 
 

@@ -72,7 +72,7 @@ def infer_template(texts: Sequence[str], clock: SessionClock) -> Template | None
     """
     Return the template of some texts, oldest first.
 
-    ``None`` if the form of the text changes in each repetition, or too much of it does.
+    Return ``None`` if the form changes in each repetition, or if too much of the text changes.
     """
     head, tail = _ends(texts)
     inner = [text[head : len(text) - tail] for text in texts]

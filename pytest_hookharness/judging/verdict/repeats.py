@@ -63,7 +63,7 @@ def _difference(first: Outcome, again: Outcome) -> tuple[int, str]:
 
 
 def describe_end(outcome: Outcome, *, short: bool = False) -> str:
-    """Return when the hooks of a play allowed the stop, in words behind "it"."""
+    """Return when the hooks of a play allowed the stop, as the words that follow "it" in a sentence."""
     turn = outcome.iterations
     if isinstance(outcome.verdict, Terminated):
         return f"in turn {turn}" if short else f"allowed the stop in turn {turn}"

@@ -47,11 +47,13 @@ def first_hooked_turn(steps: Iterable[Step], default: int) -> int:
 
 def describe_used_up(seen: str, wanted: str, wall: float, needed: float) -> str:
     """
-    Say that the time budget is used up, with a budget that would be enough; both in seconds.
+    Return the sentence that the time budget is used up, with a budget that would be enough.
 
     Args:
         seen: What it was used for.
         wanted: What a larger budget is for.
+        wall: The used budget, in seconds.
+        needed: What is needed at least, in seconds.
     """
     enough = f"{math.ceil(max(2 * wall, needed) / 60)}m"
     options = f"--budget {enough}, or --hook-budget {enough} in pytest"

@@ -47,7 +47,7 @@ def annotation(failure: FailureAnnotation) -> str:
 
 
 def warning(title: str, text: str) -> str:
-    """Return the workflow command that shows a text beside no file."""
+    """Return the workflow command that shows a warning without a file."""
     return f"::warning title={_property(plain(title, _LONGEST))}::{_data(plain(text, _LONGEST))}"
 
 

@@ -1,4 +1,4 @@
-"""What is known of hosts, and the catalogue of findings, in a terminal."""
+"""Facts about hosts, and the catalogue of findings, as text for a terminal."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 
 def excerpt(text: str) -> TraceRecord:
-    """Return a whole text as an excerpt."""
+    """Return an excerpt that has all of a text."""
     known = _HALVES.sub(_REPLACED, text)
     return {"text": known, "bytes": len(known.encode()), "cut_at": None, "replaced": known != text}
 

@@ -47,7 +47,7 @@ _DURATION_TEXT = Text(
     noun="a duration in ms, s, m, h or d", pattern=texts.DURATION, example="301s", read=texts.read_duration
 )
 DURATION = either(_DURATION_TEXT, Number(noun="a number of seconds", maximum=texts.LONGEST))
-# A duration within which something can run.
+# A duration that ends a run, so it is long enough for something to run.
 TIME_LIMIT = either(
     replace(_DURATION_TEXT, read=texts.read_limit),
     Number(noun="a number of seconds", minimum=texts.SHORTEST_LIMIT, maximum=texts.LONGEST),

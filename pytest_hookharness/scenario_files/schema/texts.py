@@ -80,7 +80,7 @@ def read_duration(text: str) -> float:
 
 
 def read_limit(text: str) -> float:
-    """Return the seconds of a duration that limits something; within 0 s nothing could run."""
+    """Return the seconds of a time limit; raise `ValueError` if it is too short for anything to run."""
     if (seconds := read_duration(text)) < SHORTEST_LIMIT:
         raise ValueError("is too short for anything to run; write 1ms or more")
     return seconds

@@ -18,7 +18,7 @@ from pytest_hookharness.simulation.session.history import History
 if TYPE_CHECKING:
     from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
 
-# Later turns are compared with more than one turn.
+# The only turn after which a log is proved early: later turns are compared with more than one turn.
 _SECOND = 2
 # Seconds: a longer repetition is not observed once more than needed.
 _QUICK = 1.0
@@ -60,16 +60,16 @@ class ObservedCycles:
         self._proposed = turn, worded
         return self._found[worded]
 
-    def proves_logs(self, last_turn: int | None) -> bool:
+    def proves_early(self, last_turn: int | None) -> bool:
         """
-        Return whether hooks seem only to log, and nothing that the second turn reads could matter.
+        Return whether an observed third turn proves an endless loop in which hooks only log.
 
         Two turns that are alike propose a cycle; a third one confirms it, and then one more is observed.
-        Where hooks seem only to log, the third is observed at once. If that proves nothing the run goes on as
-        any other, and what was observed is forgotten: a later repetition may be less unusual.
+        Where hooks seem only to log, the third is observed at once. If that proves nothing, the run goes on
+        as any other, and what was observed is forgotten: a later repetition may be less unusual.
 
         A real third turn may show more than the proof: a limit of the host, what the scenario counts, or a
-        loop in the calls of the agent itself. There is no early proof then, and none of slow turns.
+        loop in the calls of the agent itself. Then there is no early proof, and none if turns are slow.
 
         Args:
             last_turn: The turn in which the host would end the loop; ``None`` if it would not.

@@ -106,7 +106,7 @@ class ReadObservation:
             differing: What differed between the states after the last repetitions.
 
         Raises:
-            UnknownDecisionError: A hook run of it was cut before it decided.
+            UnknownDecisionError: A hook run of the repetition was cut before it decided.
         """
         testbed = self._testbed
         if testbed.scenario.cover:
@@ -162,7 +162,7 @@ class ReadObservation:
     def _unwritten_since(self, repetition: Repetition) -> int:
         """Mark the turn as observed; return a time since which nothing wrote to the files."""
         turn = repetition.point.turn
-        # Since it ended nothing was written, unless others were played from its end and undone.
+        # Nothing was written since the repetition ended, unless others were played from there and undone.
         now = time.time_ns() if turn == self._observed else repetition.ended
         self._observed = turn
         return now

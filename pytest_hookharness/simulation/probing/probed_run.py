@@ -1,4 +1,4 @@
-"""A run that is probed, with what all its probes need."""
+"""Runs that are probed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbedRun:
     """
-    A run that is probed.
+    A run that is probed, with what its probes need.
 
     Attributes:
         turn_limit: After how many turns it is cut.
@@ -42,7 +42,7 @@ class ProbedRun:
 
     @property
     def clock(self) -> SessionClock:
-        """When it began, and the present."""
+        """When the run began, and the present, by the hooks' clock."""
         # Only runs that are compared in detail need it.
         from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 

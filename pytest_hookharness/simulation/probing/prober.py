@@ -85,7 +85,7 @@ class Prober:
         self._pace = repetition.point.clock.since(repetition.start.clock) if paced else 0.0
         self._clock = clock = run.clock
         self._pattern = pattern
-        # By how much the counts that the host puts into the input of hooks grew in the repetition.
+        # By how much the counts in the input of hooks grew in the repetition.
         before, now = (each.progress.session.reported_counts for each in (repetition.start, repetition.point))
         self._counts = {name: number - before[name] for name, number in now.items() if number > before[name]}
         self._sizes = (*sizes, *(GrowingSize(now[name], step) for name, step in self._counts.items()))
@@ -237,7 +237,7 @@ class Prober:
             return point
         agent = point.agent.further(self._repetition.start.agent, repetitions)
         counts = {name: perturbation.repetitions * step for name, step in self._counts.items()}
-        session = point.progress.session.further(counts)
+        session = point.progress.session.with_larger_counts(counts)
         return replace(
             point,
             agent=agent,

@@ -76,8 +76,8 @@ class RealTurns:
         """
         Play on without the limits of the host, and restore the testbed.
 
-        A hook that would allow the stop in turn 50 never comes to it on a host whose cap ends the loop in
-        turn 9. These turns are played before anything is claimed of the hook, and it sees no difference.
+        A hook that would allow the stop in turn 50 never gets there on a host whose cap ends the loop in turn
+        9. These turns are played before anything is claimed of the hook, and the hook sees no difference.
 
         Returns:
             A report without experiments, with a threshold if the hooks ended the loop; ``None`` if the limits

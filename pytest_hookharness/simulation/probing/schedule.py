@@ -117,7 +117,7 @@ class ProbeSchedule:
         # After the last turn there is no other opportunity.
         early = turn < self._not_before and turn < self._turn_limit
         if early and turn + 2 >= self._not_before:
-            if self._cycles.proves_logs(self._turns.find_last(1)):
+            if self._cycles.proves_early(self._turns.find_last(1)):
                 return self._end_proved("progression", 1)
             self._driver.testbed.slot.plan(partial(self._history.prepare, turn))
         if early or len(self.made) >= _REPORT_LIMIT:

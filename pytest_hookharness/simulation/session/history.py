@@ -181,7 +181,7 @@ class History:
             messages = [*map(self._outlined, seen.messages)]
             parts = [
                 unique,
-                # They differ in each repetition; experiments show whether they matter.
+                # Counts that the host reports grow in each repetition; experiments show whether they matter.
                 {name: value for name, value in state.visible.items() if name not in REPORTED_COUNTS},
                 state.environment,
                 position.text,
@@ -256,7 +256,7 @@ class History:
 
     def only_time_differs(self, first: int, second: int, clock: SessionClock) -> bool:
         """Return whether the states after two turns differ in nothing but timestamps of their own turn."""
-        # In most runs no repetition is compared so.
+        # Most runs compare no repetitions in this way.
         from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps
 
         one, other = self.states[first], self.states[second]

@@ -124,7 +124,7 @@ def texts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[bytes]:
 
 def launches(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[tuple[ProcessSpec, Sequence[Path]]]:
     """Yield how hook runs are started, each with the paths that its command may name."""
-    # One hook run of each command that was started.
+    # One hook run for each command that was started.
     distinct = {run.hook.command: run for run in hook_runs if run.run is not None}
     for run in distinct.values():
         launch = _launch(testbed, run.hook, run.payload)

@@ -120,7 +120,7 @@ def test_a_revert_by_a_hook_that_is_known_to_remove_imports(kind, hook, left):
     ],
 )
 def test_a_text_that_was_taken_for_an_option(source, said, left):
-    """That a program complains of an option is not told again if the source shows where it comes from."""
+    """A program's complaint about an option is not reported again if the source shows its cause."""
     static = StaticResult(symptoms=(Symptom(kind="CRASHED", hook="bash x.sh", text=source),))
     text = f"exit code 0 allows, although it says \"grep: {said} option '--x'\""
     seen = SymptomEvidence(

@@ -89,7 +89,7 @@ def test_a_day_alone_is_near_the_whole_day():
 
 
 def test_all_times_of_a_file_age():
-    """Of a file with a hundred times, all of them age."""
+    """All of a hundred times in one file are made older."""
     found = find_timestamps({"a": b"".join(b"%d x\n" % (SECONDS - at % 50) for at in range(100))}, CLOCK)
 
     assert found.aged(100)["a"].count(b"%d" % (SECONDS - 149)) == 2

@@ -339,7 +339,7 @@ PIECES = [
     )
 )
 def test_no_text_is_too_strange(rows):
-    """Any text of numbers, times and punctuation gives a pattern or none, also after ages."""
+    """Any text of numbers, times and punctuation gives a pattern or none, which can be made much older."""
     states = [{"a": "".join(row).encode()} for row in rows]
     pattern = find_pattern(states, CLOCK)
     find_timestamps(states[0], CLOCK).aged(1e15)

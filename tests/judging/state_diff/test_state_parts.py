@@ -197,7 +197,7 @@ def test_what_follows_no_rule_has_no_pattern(write):
 
 
 def test_commits_are_not_invented():
-    """A branch that names a new commit in each repetition has no pattern: no other has that commit."""
+    """A branch that names a new commit in each repetition has no pattern: a made-up commit does not exist."""
     branch = "workspace/.git/refs/heads/main"
 
     assert recognised(lambda repetition: {branch: hashed(repetition)}) is None

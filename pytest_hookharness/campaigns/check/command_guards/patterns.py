@@ -1,4 +1,4 @@
-"""Patterns of `grep` and of a shell (`[[ x == *y* ]]`, `case`), in the grammar of Python."""
+"""Translate patterns of `grep` and of shells (`[[ x == *y* ]]`, `case`) into expressions of Python."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def unescaped(pattern: str, mark: str) -> str:
 
 def pattern_of(source: str, options: str) -> re.Pattern[str] | None:
     """
-    Return what `grep`, with options such as ``-qiE``, looks for in the grammar of Python; else ``None``.
+    Return a pattern of `grep` as an expression of Python, for options such as ``-qiE``.
+
+    Return ``None`` without ``-q``, and where a pattern or an option cannot be translated.
     """
     flags = "".join(options.split()).replace("-", "")
     if not source or not {*flags} <= _FLAGS or "q" not in flags:

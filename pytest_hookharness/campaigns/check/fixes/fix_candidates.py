@@ -199,7 +199,7 @@ def _name_from_root(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) ->
 
 
 def _renamed(place: HookSet, files: DraftFiles, commands: Mapping[str, str]) -> DraftFiles:
-    """Return files with other commands in all settings of a hook set."""
+    """Return the files, with these commands replaced in all settings of a hook set."""
     for file in place.files:
         files = files.with_commands(place.host, file, commands) or files
     return files

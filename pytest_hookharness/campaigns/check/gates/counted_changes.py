@@ -83,7 +83,7 @@ def prove_counted_changes(
         if again := _refused_by(idle.outcome, hook):
             text = f"{again.event} is refused{while_failing}, even in a session that changed nothing."
             advice = "Allow the stop if nothing was changed: the agent may only have given an answer."
-            yield from _proved(OVERBLOCK, hook, text, advice, idle)
+            yield from _proved_symptom(OVERBLOCK, hook, text, advice, idle)
         else:
             yield from _unseen_changes(hook_set, gate, stop, while_failing, play)
 
@@ -109,7 +109,7 @@ def _taken_for_failed(
         if lost is not None and not _NAMES_MISSING.search(_NOT_FOUND.sub("", _said(lost))):
             text = f"{lost.event} is also refused if {_named(checks)} cannot be started{_saying(lost)}."
             advice = "Tell a missing program from a failed check, and say which program is missing."
-            yield from _proved(UNGUARDED_TOOL, hook, text, advice, missing)
+            yield from _proved_symptom(UNGUARDED_TOOL, hook, text, advice, missing)
 
 
 def _unseen_changes(
@@ -135,7 +135,7 @@ def _unseen_changes(
         when = " or ".join(words for words, _ in allowed)
         text = f"The stop is refused after an edit of {files}{while_failing}, but allowed {when}."
         advice = " ".join(advice for _, advice in allowed)
-        for one in _proved(BYPASS, hook, text, advice, plays[allowed[0]]):
+        for one in _proved_symptom(BYPASS, hook, text, advice, plays[allowed[0]]):
             yield replace(one, symptom=replace(one.symptom, topic="changes"))
 
 
@@ -245,7 +245,7 @@ def _saying(stop: HookEvent) -> str:
     return f', with "{words[:_LONGEST]}"' if words else ""
 
 
-def _proved(
+def _proved_symptom(
     code: FindingCode, hook: str, text: str, advice: str, played: PlayedSession
 ) -> Iterator[ProvedSymptom]:
     """Yield the symptom that a session proves, if it was played."""

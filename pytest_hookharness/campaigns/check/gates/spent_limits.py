@@ -34,7 +34,7 @@ def prove_spent_limits(
     """
     Yield the hooks that allow the next turn's stop at once, after they gave up in one turn.
 
-    Of the sessions so far, only those in which a check kept failing are looked at.
+    Only played sessions in which a check kept failing are looked at.
     """
     told = set[str]()
     for one in played:

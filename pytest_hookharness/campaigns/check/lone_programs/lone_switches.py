@@ -1,10 +1,10 @@
 """
 Shell scripts that decide by what one program prints: without it on the PATH, they allow everything.
 
-Either a value is assigned once, and an empty one ends the script with 0 in front of every refusal. Or every
-refusal stands below a condition that only a text fits, in a variable that ``jq`` or ``python3`` alone has
-filled from the input, or in a function that is only called below such conditions. Left out are scripts that
-may notice that the program is missing, as for refusals that it writes.
+There are two kinds. In one, a variable is assigned once, and an empty value ends the script with 0 before
+every refusal. In the other, every refusal stands below a condition that an empty variable never meets, or in
+a function that is called only below such conditions; only ``jq`` or ``python3`` fills the variable from the
+input. Scripts that may notice that the program is missing are left out, as in `lone_answers`.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _needs_text(
     """
     Return whether a place is only reached if one of some variables has a text.
 
-    The functions so far of which each call needs a text stand in ``fits``; others are added.
+    ``fits`` has the answer for each function that was looked at before; answers for others are added.
     """
     if any(_fits(one, script.code, names) for one in script.conditions_at(place)):
         return True

@@ -21,7 +21,7 @@ _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2
 _UNHEARD = " Its warning goes to standard error, which nobody sees with that status."
 # What a host decides about at an event, if it is no call.
 DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
-# Returns what is found for a hook, in words, and the line; or nothing.
+# Returns the program that a hook cannot do without, and the line; an empty text and 0 for none.
 _Find = Callable[[HookSet, Hook], tuple[str, int]]
 
 

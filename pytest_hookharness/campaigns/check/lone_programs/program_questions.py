@@ -106,7 +106,7 @@ class ProgramQuestion:
 
 
 def questions_in(code: str) -> Iterator[ProgramQuestion]:
-    """Yield the questions for programs in a shell script without comment lines."""
+    """Yield where a shell script, given without comment lines, asks whether a program is there."""
     script = script_of(code)
     shown, bodies = script.shown, {name: code[begin:end] for name, begin, end in script.functions}
     for found in islice(_QUESTION.finditer(code), _MOST):
@@ -139,9 +139,9 @@ def questions_always_asked(script: ShellScript) -> Iterator[ProgramQuestion]:
 
 def without_silent_questions(code: str, *, warnings: bool = False) -> str:
     """
-    Return a script without comment lines, with blanks for the programs whose lack it tells nobody.
+    Return a script, given without comment lines, with blanks in place of programs that it misses silently.
 
-    With ``warnings``, nobody gets a warning on standard error either, if the script ends with 0.
+    With ``warnings``, also of programs whose lack it only reports on standard error before it ends with 0.
     """
     for one in questions_in(code):
         if not one.tells or (warnings and one.warns):

@@ -69,9 +69,10 @@ def _end(hook_set: HookSet, hook: Hook, *, warns: bool) -> tuple[str, int]:
 
 def silent_question(text: str, *, warns: bool = False) -> tuple[str, int]:
     """
-    Return the program without which a script ends with 0 before it can refuse, and the line; or nothing.
+    Return the program without which a script ends with 0 before it can refuse, and the line of that.
 
-    It says nothing then; with ``warns``, it writes a warning to standard error.
+    The script ends silently; with ``warns``, after a warning on standard error. The result is an empty text
+    and 0 if there is no such program.
     """
     script, brought = shell_script_of(text), set[str]()
     if script is None or not (places := [*refusals_of(script)]) or not can_refuse(script):

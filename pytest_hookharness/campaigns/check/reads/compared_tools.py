@@ -2,7 +2,7 @@
 The names of tools that the scripts of hooks compare, and branches for tools that no matcher lets through.
 
 Only comparisons that can mean nothing else are read: an equality, a test of a shell, a list of names, a case.
-Of branches, only a condition is named that is about nothing but the tool's name, for known tools of the host.
+A branch is named only if its condition is about nothing but the tool's name, and if the host has the tools.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.hook_roles import is_of_tools
+from pytest_hookharness.campaigns.arming.hook_roles import has_tool_matchers
 from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.reads.other_starts import naming_scripts
@@ -86,7 +86,7 @@ def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
 
     A script that also knows the right name, or that ignores case, compares well.
     """
-    if not is_of_tools(hook_set.host, hook.event):
+    if not has_tool_matchers(hook_set.host, hook.event):
         return "", ""
     known = known_tools(hook_set.host)
     for text, names in _compared(hook_set, hook):
@@ -110,7 +110,7 @@ def former_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
     A script that also has the current name, or a matcher without that tool, is left out.
     """
     profile = hosts.find(hook_set.host)
-    if not is_of_tools(hook_set.host, hook.event):
+    if not has_tool_matchers(hook_set.host, hook.event):
         return "", ""
     matcher = Hook(event=hook.event, matcher=hook.matcher)
     for text, names in _compared(hook_set, hook):
@@ -147,7 +147,7 @@ def unreached_tools(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
         return "", 0
     path, text = sources[0]
     hooks, profile = hook_set.hooks_of(path), hosts.find(hook_set.host)
-    of_tools = all(is_of_tools(hook_set.host, one.event) for one in hooks)
+    of_tools = all(has_tool_matchers(hook_set.host, one.event) for one in hooks)
     if not of_tools or any(named_hosts(hook_set.host, text)):
         return "", 0
     known = known_tools(hook_set.host)

@@ -37,7 +37,7 @@ def has_other_input(hook_set: HookSet, hook: Hook) -> bool:
     changed = _CHANGED.search(before)
     if changed and not _PASSES_ON.fullmatch(before, 0, changed.start()):
         return True
-    # What may start a script in the settings beside their hooks.
+    # Other keys of the settings than those of hooks may start a script.
     contents = [read_object(hook_set.root / file) for file in hook_set.files if names]
     texts = [json.dumps({key: one[key] for key in one if key not in _NO_STARTS}) for one in contents]
     return any(name in text for name in names for text in texts)

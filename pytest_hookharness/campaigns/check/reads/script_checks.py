@@ -1,5 +1,5 @@
 """
-Defects in the texts of scripts: what they read in vain, what they say where nobody gets it, what they refuse.
+Defects in the texts of scripts: input that is never sent, answers that nobody reads, wrong refusals.
 
 Each cause is one symptom, with all hooks that it concerns.
 """
@@ -79,7 +79,7 @@ def find_in_scripts(hook_set: HookSet) -> Iterator[Iterator[Symptom]]:
 
 
 def _never_set(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
-    """Return a variable that no host sets, and the key of the input with what it is meant to have."""
+    """Return a variable that no host sets, and the key of the input that is meant; empty for none."""
     name = expected_variable(hook_set, hook)
     return (name, key_for(name, hook)) if name else ()
 
@@ -90,19 +90,19 @@ def _takes_argument(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
 
 
 def _never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
-    """Return keys that the host does not send, those that are meant, and what to read."""
+    """Return keys that the host does not send, the keys that are meant, and what to read; empty for none."""
     keys, meant = never_sent(hook_set, hook)
     return (keys, meant, "the file that it names" if "transcript_path" in meant else "that") if keys else ()
 
 
 def _overlooks_new_files(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
-    """Return where a gate asks Git for changes in words, and the line; or nothing."""
+    """Return, in words, where a gate asks Git for changes, and the line; an empty text and 0 for none."""
     path, line = overlooked_files(hook_set, hook)
     return (f" in {path}, line {line}," if path else "", line)
 
 
 def _removes_imports(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
-    """Return a command that removes imports, and how the advice about it begins."""
+    """Return a command that removes imports, and how the advice about it begins; empty for none."""
     command = removed_imports(hook_set, hook)
     of_ruff = command.startswith("ruff")
     return (command, "Add `--unfixable F401`, or let" if of_ruff else "Let") if command else ()

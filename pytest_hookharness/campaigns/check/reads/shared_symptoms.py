@@ -17,14 +17,15 @@ T = TypeVar("T", bound=Hashable)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRule:
     """
-    A kind of defect that is found for single hooks, and how it is reported.
+    A kind of defect that single hooks have: how it is found and reported.
 
     Attributes:
-        find: Returns what is wrong with a hook: a text or several values, all empty for nothing.
-        text: The sentence about it, with ``{0}``, ``{1}`` ... for the values, and ``{host}``.
-        advice: How to fix it, with the same places; that of the finding if empty.
-        by_event: Whether the hooks of each event have a symptom of their own.
-        by_entry: Whether the same command may be right in another entry.
+        find: Returns what is wrong with a hook, as a text or a tuple of values; empty if nothing is.
+        text: The sentence about it; a template over ``{0}``, ``{1}`` and so on (the values), and ``{host}``.
+        advice: How to fix it; a template over the same, empty for the advice of the finding.
+        by_event: Whether each event has a symptom of its own.
+        by_entry: Whether the same command may be right in another entry, so that the symptom names the
+            entries.
     """
 
     code: FindingCode
@@ -35,7 +36,7 @@ class CheckRule:
     by_entry: bool = False
 
     def symptoms(self, hook_set: HookSet) -> Iterator[Symptom]:
-        """Yield all that is wrong with the hooks of a hook set, each cause once."""
+        """Yield one symptom for each cause that is found in a hook set."""
         for hooks, what in each_found(hook_set, self.find, by_event=self.by_event):
             values = what if isinstance(what, tuple) else (what,)
             text, advice = (one.format(*values, host=hook_set.host) for one in (self.text, self.advice))
@@ -45,14 +46,14 @@ class CheckRule:
 
 
 def together(code: FindingCode, hooks: Sequence[Hook], text: str, advice: str = "") -> Symptom:
-    """Return the symptom that several hooks have together; ``text`` follows their events."""
+    """Return one symptom for several hooks; its text is their events, followed by ``text``."""
     events = ", ".join(dict.fromkeys(hook.event for hook in hooks))
     commands = ", ".join(dict.fromkeys(hook.command for hook in hooks))
     return symptom_of(code, commands, f"{events}: {text}", advice)
 
 
 def symptom_of(code: FindingCode, commands: str, text: str, advice: str = "", turn: int = 0) -> Symptom:
-    """Return a symptom of some hooks; without advice, with that of the finding."""
+    """Return a symptom of some hooks; an empty ``advice`` means that of the finding."""
     return Symptom(
         kind=code.name, code=code.code, hook=commands, text=text, advice=advice or code.fix, turn=turn
     )
@@ -66,10 +67,10 @@ def each_found(
     by_event: bool = False,
 ) -> Iterator[tuple[list[Hook], T]]:
     """
-    Yield all that is found for the hooks of a hook set, each once with its hooks.
+    Yield what is found for the hooks of a hook set: each result once, with the hooks that have it.
 
     Args:
-        find: Returns what is found; a tuple of empty values counts as nothing.
+        find: Returns the result for one hook; a tuple of empty values counts as none.
         hooks: The hooks to look at; ``None`` for all.
         by_event: Whether hooks of different events stay apart.
     """

@@ -2,8 +2,8 @@
 Searches in transcripts that find too much, or never anything.
 
 A transcript of Claude Code is JSON in lines (observed in version 2.1.329): each line begins with `{`, and
-what was said and called stands below `message`. So a word that is searched for in its text is also found
-where the user, a file or the hook itself said it, and a key of tools at the top is not found.
+what was said and called stands below `message`. So a search for a word also finds it where the user, a file
+or the hook itself said it, and a search for a key of tools at the top of a line finds nothing.
 """
 
 from __future__ import annotations

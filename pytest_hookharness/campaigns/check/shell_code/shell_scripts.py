@@ -1,7 +1,7 @@
 """
-Shell scripts: how to tell one, which part of it is code, its functions, and the conditions of its places.
+Read shell scripts: recognise one, and find its code, its functions and the conditions at a place.
 
-A condition is only told from the words of the script itself.
+Conditions are found in the text of the script alone; nothing is run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHELL_SCRIPT = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
 _COMMENT = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\\|(['\"]))?([A-Za-z_][\w.-]*)(?(2)\2)")
 _ANSI_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
-# How a script prints a value as it is, in front of the value.
+# What stands in front of a value that a script prints unchanged.
 PRINTS: str = r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
 # Where a script loads another one, in code without quoted text.
 LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
@@ -130,7 +130,7 @@ class Condition:
 
 
 def _conditions_at(shown: str, place: int) -> list[Condition]:
-    """Return the conditions that surely hold where a place of a script, without quoted text, is reached."""
+    """Return the conditions that surely hold at a place of a script, which is given without quoted text."""
     opened: list[tuple[str, int]] = []
     for found in _WORD.finditer(shown, 0, place):
         word, begin = found["word"], found.start("word")
@@ -146,7 +146,7 @@ def _conditions_at(shown: str, place: int) -> list[Condition]:
 
 def ends_of_if(shown: str, place: int) -> tuple[int, int]:
     """
-    Return where the branch of an ``if`` ends that begins at a place, and where the whole ``if`` does.
+    Return where a branch of an ``if`` that begins at a place ends, and where the whole ``if`` ends.
 
     Both are the end of the script if no ``fi`` follows.
     """
@@ -206,7 +206,7 @@ class ShellFunction(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class ShellScript:
     """
-    A shell script in two forms of the same length, so that a place of it is the same in both.
+    A shell script in two forms of the same length, so that an index means the same place in both.
 
     Attributes:
         code: The script without comment lines.
@@ -219,11 +219,11 @@ class ShellScript:
     functions: tuple[ShellFunction, ...]
 
     def line_of(self, place: int) -> int:
-        """Return the number of the line of a place."""
+        """Return the line number of a place."""
         return self.code.count("\n", 0, place) + 1
 
     def is_code(self, place: int) -> bool:
-        """Return whether a place is code, and no quoted text."""
+        """Return whether a place is code and not quoted text."""
         return self.shown[place] == self.code[place]
 
     def function_at(self, place: int) -> ShellFunction | None:
@@ -231,11 +231,11 @@ class ShellScript:
         return next((one for one in self.functions if one.begin <= place < one.end), None)
 
     def conditions_at(self, place: int) -> list[Condition]:
-        """Return the conditions that surely hold where a place is reached."""
+        """Return the conditions that surely hold at a place."""
         return _conditions_at(self.shown, place)
 
     def is_outermost(self, place: int) -> bool:
-        """Return whether a place stands in no function and below no condition."""
+        """Return whether a place is outside of all functions and conditions."""
         return self.function_at(place) is None and not self.conditions_at(place)
 
 
@@ -247,7 +247,7 @@ def script_of(text: str) -> ShellScript:
 
 
 def shell_script_of(text: str) -> ShellScript | None:
-    """Return a script with its parts if its first line is one for a shell; else ``None``."""
+    """Return a script with its parts; ``None`` if its first line names no shell."""
     return script_of(text) if SHELL_SCRIPT.match(text) else None
 
 

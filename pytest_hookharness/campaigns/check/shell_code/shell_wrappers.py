@@ -1,8 +1,8 @@
 """
-Functions of shell scripts that only call one program, or read a key that they get as an argument with jq.
+Functions of shell scripts that only call one program, or that read a key given as an argument.
 
-Such as ``field() { jq -r ".$1"; }``, and ``field() { printf '%s' "$1" | jq -r ".$2 // empty"; }``, called as
-``field "$INPUT" "command"``.
+For example ``field() { jq -r ".$1"; }``, and ``field() { printf '%s' "$1" | jq -r ".$2 // empty"; }``, called
+as ``field "$INPUT" "command"``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def reads_by_wrappers(text: str, inputs: Mapping[str, KeyPath]) -> Iterator[KeyR
     """
     Yield what a script reads through functions that get the key as an argument.
 
-    The variables that hold the input or a part of it stand with the path of that part.
+    ``inputs`` are the variables that hold the input or a part of it, with the path of that part.
     """
     for function in script_of(text).functions[:_MOST]:
         found = _WITH_KEY.search(text, function.begin, function.end)

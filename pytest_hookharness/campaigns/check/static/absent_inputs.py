@@ -1,10 +1,10 @@
 """
-Variables and arguments that scripts expect to hold the input of a hook: no host gives them.
+Variables and arguments in which scripts expect the input of a hook, although no host sets them.
 
-A host gives the input on standard input. A variable is named in a command, or in a script that reads nothing
-from standard input, so that it has no other way to its input. Of arguments, only a script is named whose
-command ends with it, that takes its first argument into a variable outside of all functions, and that looks
-nowhere else for its input; the variable has the name of what a host sends.
+A host gives the input on standard input. A variable is reported if a command names it, or a script that reads
+nothing from standard input and so has no other input. An argument is reported if the command ends with the
+script, and if the script assigns its first argument to a variable outside of all functions, looks nowhere
+else for its input, and names the variable like something that a host sends.
 """
 
 from __future__ import annotations

@@ -73,9 +73,9 @@ _MOST, _NAMED = 60, 4
 
 def ended_searches(text: str, *, plugin: bool = True) -> Iterator[tuple[str, int]]:
     """
-    Yield how a search ends a strict shell script that has an empty value in mind, with the line.
+    Yield how a search ends a strict shell script that expects an empty value, and the line.
 
-    A project's own hooks always run in its repository, those of a plugin anywhere.
+    Without ``plugin``, `git rev-parse` is left out: a project's own hooks always run in its repository.
     """
     script = script_of(text)
     strict = strict_part(text, script.shown)

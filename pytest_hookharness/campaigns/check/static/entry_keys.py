@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_hookharness.campaigns.arming.hook_roles import is_of_tools
+from pytest_hookharness.campaigns.arming.hook_roles import has_tool_matchers
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
 
@@ -89,5 +89,5 @@ def _runs(hook_set: HookSet, hook: Hook) -> str:
     """Return when the hooks of a group run, in words."""
     if hook.matcher and not _EVERYTHING.fullmatch(hook.matcher):
         return f"the hooks run whenever the matcher `{hook.matcher}` fits"
-    of_tools = is_of_tools(hook_set.host, hook.event)
+    of_tools = has_tool_matchers(hook_set.host, hook.event)
     return "the hooks run for every call of every tool" if of_tools else f"the hooks run at each {hook.event}"

@@ -1,5 +1,5 @@
 """
-Exit statuses that a shell script never sees, or sees too late, and counts with two lines.
+Exit statuses that a shell script never sees or sees too late, and counts that have two lines.
 
 A pipe, a declaration, ``fi`` or ``true`` replaces a status. The last program of a pipeline decides it, and
 ``tail``, ``head``, ``tee`` and ``cat`` succeed whatever is piped to them. ``local x=$(...)`` succeeds too, as
@@ -8,7 +8,7 @@ do an ``if`` whose condition failed and a list that ends in ``|| true``.
 Under ``set -e`` a failing program ends the script before the next line can read its status. With ``pipefail``
 too, ``program | head`` ends the script if the program prints more than a pipe holds.
 
-``grep -c`` prints 0 and fails where nothing matches, so what stands in for its output comes too.
+``grep -c`` prints 0 and fails where nothing matches, so ``|| echo 0`` adds a second line.
 """
 
 from __future__ import annotations

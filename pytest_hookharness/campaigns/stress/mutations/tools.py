@@ -209,7 +209,7 @@ def _announced(command: str, usual: Trace, pair: Pair) -> str:
     """
     Return the line in which a hook says that it decides otherwise for want of a command; empty for none.
 
-    A line that occurs in the run with the command announces nothing.
+    A line that also occurs in the run with the command does not count.
     """
     known = {line for _, hook_run in usual.hook_runs() for line in _lines(hook_run)}
     for hook_run in (after for _, after in pair.hook_runs() if after.hook.command == pair.hook):

@@ -57,7 +57,7 @@ def test_other_searches(text):
 
 
 def test_a_pattern_for_the_start_of_a_line():
-    """A pattern for the start of a line is no word that counts anywhere."""
+    """A pattern for the start of a line is not reported, because each line begins with a brace."""
     text = SHELL + "tail -20 \"$T\" | grep -qE '^ALL_DONE$|^ALL_DONE[[:space:]]' && exit 0\n"
 
     assert [*words_anywhere(text)] == []
