@@ -41,6 +41,16 @@ def test_a_gate_that_allows_a_later_stop(gate, limit):
     assert f"in turn {limit + 1:,}" in verdict.why
 
 
+def test_larger_numbers_are_tried_beside_files_that_stay_equal(gate):
+    """A file of which nobody knows how it is later does not end the experiments, and is not the threshold."""
+    verdict = gate(
+        "n=$(jq .loop_count); grep -q 99 when; date +%s%N >when\n[ $n -ge 40 ] && exit 0\n" + GO_ON
+    ).verdict
+
+    assert isinstance(verdict, Undecided)
+    assert "at 28 more refused stops, in turn 41" in verdict.why
+
+
 def test_a_gate_that_allows_the_stop_soon(gate):
     """A limit within the turns that are played ends the session there."""
     outcome = gate(FROM % 6 + GO_ON)

@@ -114,6 +114,22 @@ def test_a_hook_that_is_cut_at_a_later_time_only(play, cap):
     assert "do something else" not in why
 
 
+@pytest.mark.nightly
+def test_what_was_found_stays_if_a_narrower_experiment_is_cut(play):
+    """A time after which the stop is allowed is told, though runs at times before it are cut."""
+    hook = (
+        "start=$(cat .start 2>/dev/null || date +%s | tee .start)\n"
+        "age=$(($(date +%s) - start))\n"
+        "[ $age -ge 5000 ] && exit 0\n"
+        "[ $age -ge 600 ] && [ $age -lt 3000 ] && sleep 30\n"
+        "echo more >&2; exit 2"
+    )
+    outcome = play(hooks={"Stop": hook}, hook_timeout=0.5, cap="none", turns=12)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "it would allow the stop after" in outcome.verdict.why
+
+
 @pytest.mark.slow
 def test_a_hook_after_the_session_decides_nothing(play):
     """A hook of the end of the session that is cut leaves the verdict on the session as it is."""

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.execution.paths import WorkspaceError
-from pytest_hookharness.execution.workspace.project_files import list_ignored
+from pytest_hookharness.execution.workspace.project_files import list_ignored, run_git
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.simulation.testbed.run_settings import Settings
@@ -157,3 +157,15 @@ def test_there_must_be_a_repository(tmp_path):
         scenario_files.ScenarioErrors, match=r"own.scenario.yaml:2:10 project: .*contains \.git"
     ):
         scenario_files.load(file)
+
+
+def test_a_project_whose_own_repository_is_incomplete(tmp_path):
+    """What Git takes for no repository is looked up in the repository around it, as for its owner."""
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / ".gitignore").write_text("built\n")
+    (folder / "built").write_text("")
+    run_git(("init", "--quiet"), tmp_path)
+
+    assert "built" in list_ignored(folder)

@@ -51,10 +51,15 @@ def known_tools(host: str) -> frozenset[str]:
     return frozenset({*usual_tools(profile), *others, *matched})
 
 
-@cache
 def all_tools() -> frozenset[str]:
     """Return the known tool names of all hosts."""
-    return frozenset[str]().union(*(known_tools(profile.name) for profile in hosts.known()))
+    # A plugin of pytest may make more hosts known.
+    return _tools_of(tuple(profile.name for profile in hosts.known()))
+
+
+@cache
+def _tools_of(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset[str]().union(*map(known_tools, names))
 
 
 def usual_tools(profile: hosts.Profile) -> Iterator[str]:

@@ -223,10 +223,23 @@ def call_info(pid: int) -> bytes:
 
 
 def changes(pid: int, paths: Collection[str]) -> bool:
-    """Return whether the call before which a task stopped changes one of these files."""
-    number, *arguments = struct.unpack_from("=7Q", call_info(pid) or bytes(80), 24)
-    if number not in _CHANGING_BY_NUMBER:
+    """
+    Return whether the call before which a task stopped changes one of these files.
+
+    It is not known, and counts as no change, where its memory may not be read, as that of a program which
+    may only be executed.
+    """
+    info = call_info(pid) or bytes(80)
+    number, *arguments = struct.unpack_from("=7Q", info, 24)
+    # Calls of another architecture have other numbers.
+    if number not in _CHANGING_BY_NUMBER or struct.unpack_from("=I", info, 4)[0] != ARCHITECTURE:
         return False
+    with contextlib.suppress(PermissionError):
+        return _changes(pid, number, arguments, paths)
+    return False
+
+
+def _changes(pid: int, number: int, arguments: Sequence[int], paths: Collection[str]) -> bool:
     kind, first = _CHANGING[_CHANGING_BY_NUMBER[number]][2:]
     if kind == FD:
         return link(pid, arguments[first] & 0xFFFFFFFF) in paths

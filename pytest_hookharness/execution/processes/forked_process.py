@@ -20,7 +20,7 @@ from pytest_hookharness.execution.processes.framing import ProcessRequest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pytest_hookharness.execution.reads.tracer import Tracer
 
@@ -63,7 +63,8 @@ class ForkedProcess:
         if tracer is None:
             ours.close()
         else:
-            tracer.let_in(self._pid, ours, since, times_only=times_only)
+            with self._released_on_error():
+                tracer.let_in(self._pid, ours, since, times_only=times_only)
 
     def become(
         self, request: ProcessRequest, streams: tuple[int, int, int], terminal: int | None
@@ -71,14 +72,23 @@ class ForkedProcess:
         """
         Turn the process into a hook; return its number, and the descriptor by which it reports a failure.
         """
-        if self.tracer is not None:
-            self.tracer.move_clock(self._pid, request.ahead, request.shifts, request.chosen)
-        with self._orders as orders:
-            socket.send_fds(orders, [b"s"], streams if terminal is None else (*streams, terminal))
-            framing.send(orders, {**vars(request), "data": b""})
-        if self.tracer is not None:
-            self.tracer.await_program(self._pid)
+        with self._released_on_error():
+            if self.tracer is not None:
+                self.tracer.move_clock(self._pid, request.ahead, request.shifts, request.chosen)
+            with self._orders as orders:
+                socket.send_fds(orders, [b"s"], streams if terminal is None else (*streams, terminal))
+                framing.send(orders, {**vars(request), "data": b""})
+            if self.tracer is not None:
+                self.tracer.await_program(self._pid)
         return self._pid, self._refusals
+
+    @contextlib.contextmanager
+    def _released_on_error(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.release()
+            raise
 
     def release(self) -> None:
         """End it, for something else is run."""

@@ -6,6 +6,7 @@ Loaded by the supervisor too.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 
@@ -168,20 +169,18 @@ class Spawner:
         self, request: ProcessRequest, streams: Streams, tracer: Tracer | None, *, on_terminal: bool
     ) -> tuple[int, OSError | None]:
         """Start a process that code in the child must set up: one with a terminal, or a traced one."""
-        if tracer is not None and self.held is not None and tracer is self.held.tracer:
-            forked, self.held = self.held, None
-        else:
-            forked = ForkedProcess(self._execute, tracer, request.since, times_only=not request.observed)
-        terminal = streams[0] if on_terminal else None
-        if request.terminal:
-            terminal = os.open(request.terminal, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
-        pid, refusals = forked.become(request, streams, terminal)
-        try:
+        with contextlib.ExitStack() as stack:
+            terminal = streams[0] if on_terminal else None
+            if request.terminal:
+                terminal = os.open(request.terminal, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+                stack.callback(os.close, terminal)
+            if tracer is not None and self.held is not None and tracer is self.held.tracer:
+                forked, self.held = self.held, None
+            else:
+                forked = ForkedProcess(self._execute, tracer, request.since, times_only=not request.observed)
+            pid, refusals = forked.become(request, streams, terminal)
+            stack.callback(os.close, refusals)
             return pid, self._refusal(refusals)
-        finally:
-            os.close(refusals)
-            if request.terminal and terminal is not None:
-                os.close(terminal)
 
     def _execute(self, request: ProcessRequest, refuse: int) -> None:
         """Turn this very process into the command, or report why that fails."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,6 @@ class Disposal(AbstractContextManager["Disposal"]):
         # Bytes and files that were free when the first of those that wait was put aside.
         self._free = 0, 0
         self._removals: list[Future[None]] = []
-        self._failures: list[WorkspaceError] = []
         self._threads: ThreadPoolExecutor | None = None
         self._lock = threading.Lock()
 
@@ -77,42 +76,55 @@ class Disposal(AbstractContextManager["Disposal"]):
         # Where the disk removes more slowly than tests write, they wait: otherwise it would fill up.
         wait(self._removals)
         self._threads = self._threads or ThreadPoolExecutor(_THREADS, "hook-disposal")
-        for place in self._waiting:
-            try:
-                self._removals.append(self._threads.submit(self._remove, place))
-            except RuntimeError:
-                # No thread can start, so all the rest is removed in this one. A thread that did start may
-                # have been given this folder all the same, and is waited for.
-                self._threads.shutdown()
-                self._remove(place)
+        self._removals += [_begin_removal(place, self._threads) for place in self._waiting]
         self._waiting.clear()
-
-    def _remove(self, place: Path) -> None:
-        try:
-            remove_folder(place)
-        except WorkspaceError as error:
-            self._failures.append(error)
 
     def close(self) -> None:
         """
-        Remove everything that is left; at the end, raise `WorkspaceError` if something could not be removed.
+        Remove everything that is left.
+
+        Raises:
+            WorkspaceError: Something could not be removed; all the rest is.
         """
         with self._lock:
             self._waiting += self.mount_points.take_all()
             if len(self._waiting) > _FEW:
                 self._begin()
-            for place in self._waiting:
-                self._remove(place)
-            self._waiting.clear()
-        if self._threads is not None:
-            self._threads.shutdown()
+            waiting, self._waiting = self._waiting, []
+        # A stack goes on after an error. In reverse order: what waits, what the threads have to do, the rest.
+        with ExitStack() as stack:
+            for removal in self._removals:
+                stack.callback(removal.result)
+            stack.callback(self._remove_own_folder)
+            if self._threads is not None:
+                stack.callback(self._threads.shutdown)
+            for place in waiting:
+                stack.callback(remove_folder, place)
+
+    def _remove_own_folder(self) -> None:
         with suppress(OSError):
             self._folder.rmdir()
-        if self._failures:
-            raise self._failures[0]
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _begin_removal(place: Path, threads: ThreadPoolExecutor) -> Future[None]:
+    from concurrent.futures import Future  # few runs put so much aside
+
+    try:
+        return threads.submit(remove_folder, place)
+    except RuntimeError:
+        # No thread can start, so all the rest is removed in this one. A thread that did start may have been
+        # given this folder all the same, and is waited for.
+        threads.shutdown()
+    removal: Future[None] = Future()
+    try:
+        remove_folder(place)
+        removal.set_result(None)
+    except WorkspaceError as error:
+        removal.set_exception(error)
+    return removal
 
 
 def _free(folder: Path) -> tuple[int, int]:

@@ -88,7 +88,9 @@ def list_ignored(root: Path) -> tuple[str, ...]:
     if shutil.which("git") is None or not (mark.is_file() or (mark / "HEAD").is_file()):
         return ()
     words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-    return tuple(filter(None, os.fsdecode(run_git(words, root)).split("\0")))
+    # If git takes the project's own for none, it asks a repository above, as it does for its owner.
+    above = {"GIT_CEILING_DIRECTORIES": ""}
+    return tuple(filter(None, os.fsdecode(run_git(words, root, above)).split("\0")))
 
 
 def _environment(root: Path) -> dict[str, str]:

@@ -33,6 +33,7 @@ from pytest_hookharness.model.probes import (
     ProbeEffect,
     ProbeResult,
     StatePart,
+    UnknownDecisionError,
 )
 
 _NO_LIMITS, _NO_CANDIDATES = KnownNumbers(), Candidates()
@@ -154,7 +155,11 @@ def _ahead(
         low, high = same, repetitions
         while high - low > 1:
             middle = (low + high) // 2
-            between = probe(replace(ahead, repetitions=middle))
+            try:
+                between = probe(replace(ahead, repetitions=middle))
+            except UnknownDecisionError:
+                # What was found further ahead stays found.
+                break
             if between.reaction is ProbeEffect.SAME:
                 low = middle
             else:
@@ -239,7 +244,10 @@ def _narrowed(
     probe: Try, every: tuple[int, ...], low: float, high: float, seen: ProbeResult
 ) -> ExperimentResult:
     while (middle := time_between(low, high)) is not None:
-        between = probe(_age(every, middle))
+        try:
+            between = probe(_age(every, middle))
+        except UnknownDecisionError:
+            break
         if between.reaction is ProbeEffect.DECISION:
             high, seen = middle, between
         else:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from pytest_hookharness.judging.probing.experiments import ExperimentResult
+from pytest_hookharness.judging.state_diff.extrapolate import UNKNOWN_LATER
 from pytest_hookharness.judging.state_diff.pattern import Pattern
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -52,17 +53,28 @@ class ProbedCycle:
                 return "one more repetition"
             case _:
                 pass
+        if perturbation.how is PerturbationKind.AHEAD and self.counts:
+            return ", ".join([*self._moved(perturbation), *self._counted(perturbation.repetitions)])
         reached = self.pattern.describe_all(perturbation) if self.pattern is not None else ""
         if perturbation.how is PerturbationKind.AHEAD and perturbation.pace:
             turns = counted(f"{perturbation.repetitions * self.period:,}", "more such turn")
             passed = f"{turns} ({format_duration(perturbation.repetitions * perturbation.pace)})"
             return f"{reached}, {passed}" if reached else passed
-        if perturbation.how is PerturbationKind.AHEAD and self.counts and not reached:
-            more = ((name, perturbation.repetitions * step) for name, step in self.counts.items())
-            return ", ".join(counted(f"{number:,}", f"more {name[:-1]}") for name, number in more)
         if self.pattern is None or perturbation.how is PerturbationKind.TRANSCRIPT:
             return str(perturbation.how.value)
         return reached or "one more repetition"
+
+    def _moved(self, perturbation: Perturbation) -> Iterator[str]:
+        """Yield what becomes of the parts of which it is known where they are later."""
+        described = (
+            (self.pattern.describe(one, perturbation) for one in perturbation.parts) if self.pattern else ()
+        )
+        yield from (one for one in described if not one.endswith(UNKNOWN_LATER))
+
+    def _counted(self, repetitions: int) -> Iterator[str]:
+        """Yield by how much the counts of the host are larger."""
+        for name, step in self.counts.items():
+            yield counted(f"{repetitions * step:,}", f"more {name[:-1]}")
 
     def find_threshold(self, result: ExperimentResult) -> Threshold | None:
         """Return the threshold that experiments found; ``None`` if they found none."""

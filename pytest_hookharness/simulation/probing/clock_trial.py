@@ -9,6 +9,8 @@ hours, days of the week and remainders of a division all occur. Then come times 
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.judging.probing.experiments import DAY, HOUR, time_between
 from pytest_hookharness.judging.probing.limits import find_named_times
@@ -99,9 +101,11 @@ class ClockTrial:
         if threshold is None:
             return self._play_named(checkpoint)
         if threshold.allows_stop:
-            threshold = self._narrow(checkpoint, threshold)
-            if threshold.at.endswith(_BETWEEN):
-                threshold = self._play_at_once(checkpoint) or threshold
+            # A run that is cut while the time is narrowed down leaves what was found.
+            with suppress(UnknownDecisionError):
+                threshold = self._narrow(checkpoint, threshold)
+                if threshold.at.endswith(_BETWEEN):
+                    threshold = self._play_at_once(checkpoint) or threshold
         return threshold
 
     def _play_all(self, driver: SessionDriver) -> Threshold | None:

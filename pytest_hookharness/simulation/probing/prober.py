@@ -211,7 +211,7 @@ class Prober:
     ) -> ProbeResult:
         before = self._perturb(perturbation, checkpoint)
         ahead = perturbation.how is PerturbationKind.AHEAD and not perturbation.pace
-        if ahead and before and before == self._farthest:
+        if ahead and before and before == self._farthest and not self._counts:
             # Growth has limits: a perturbation further ahead that makes the same files shows nothing new.
             checkpoint.restore()
             return ProbeResult(reaction=ProbeEffect.SAME)

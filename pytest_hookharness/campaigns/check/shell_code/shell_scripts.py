@@ -7,7 +7,6 @@ Conditions are found in the text of the script alone; nothing is run.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -35,13 +34,18 @@ _WORD = re.compile(
 _THEN = re.compile(r"(?:[;\n]|\bfi\b)[ \t]*then(?![\w-])")
 _DEEPEST = 8
 _ARM = re.compile(r"(?:\bin\b|;;&?|;&)\s*\(?(?P<texts>[^();]{0,600})\)")
-_MOST = 100
+_MOST = 200
 _FUNCTION = re.compile(
-    r"^(?P<word>function[ \t]+)?(?P<name>[\w-]+)[ \t]*(?(word)(?:\(\))?|\(\))[ \t]*\{", re.MULTILINE
+    r"^(?P<indent>[ \t]*)(?P<word>function[ \t]+)?(?P<name>[\w-]+)[ \t]*(?(word)(?:\(\))?|\(\))"
+    r"\s*(?P<opened>[{(])",
+    re.MULTILINE,
 )
-_FUNCTION_END = re.compile(r"\n\}")
 # A whole function in one line.
-_ONE_LINE = re.compile(r"[^\n]*[;&\s](?=\}[ \t]*(?:#[^\n]*)?$)", re.MULTILINE)
+_ONE_LINE = {
+    "{": re.compile(r"[^\n]*[;&\s](?=\}[ \t]*(?:#[^\n]*)?$)", re.MULTILINE),
+    "(": re.compile(r"[^\n]*(?=\)[ \t]*(?:#[^\n]*)?$)", re.MULTILINE),
+}
+_CLOSES = {"{": "}", "(": ")"}
 
 
 def loaded_texts(hook_set: HookSet, text: str) -> Iterator[str]:
@@ -227,8 +231,8 @@ class ShellScript:
         return self.shown[place] == self.code[place]
 
     def function_at(self, place: int) -> ShellFunction | None:
-        """Return the function in whose body a place stands; ``None`` for none."""
-        return next((one for one in self.functions if one.begin <= place < one.end), None)
+        """Return the innermost function in whose body a place stands; ``None`` for none."""
+        return next((one for one in reversed(self.functions) if one.begin <= place < one.end), None)
 
     def conditions_at(self, place: int) -> list[Condition]:
         """Return the conditions that surely hold at a place."""
@@ -252,9 +256,11 @@ def shell_script_of(text: str) -> ShellScript | None:
 
 
 def _functions_of(code: str) -> Iterator[ShellFunction]:
-    ends = [found.start() for found in _FUNCTION_END.finditer(code)]
     for found in islice(_FUNCTION.finditer(code), _MOST):
-        place = bisect_left(ends, found.end())
-        whole = _ONE_LINE.match(code, found.end())
-        end = whole.end() if whole else ends[place] if place < len(ends) else len(code)
+        if whole := _ONE_LINE[found["opened"]].match(code, found.end()):
+            end = whole.end()
+        else:
+            # It ends where it is closed at its own depth.
+            closed = code.find(f"\n{found['indent']}{_CLOSES[found['opened']]}", found.end())
+            end = closed if closed >= 0 else len(code)
         yield ShellFunction(found["name"], found.end(), end)
