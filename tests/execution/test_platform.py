@@ -65,7 +65,6 @@ def uses(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 pass
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("many_values")
 def test_only_one_folder_knows_the_operating_system():
     """No module outside of the folder asks for the system, calls the kernel past Python or reads /proc."""

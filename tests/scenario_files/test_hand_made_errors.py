@@ -178,7 +178,7 @@ MEANING = [
     (
         "less time than a run takes",
         N + "hook_timeout: 0.9ms\n",
-        ["2:15 hook_timeout: '0.9ms' is too short for anything to run; write 1ms or more"],
+        ['2:15 hook_timeout: "0.9ms" is too short for anything to run; write 1ms or more'],
     ),
     (
         "then with two",
