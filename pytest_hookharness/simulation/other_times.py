@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
 from pytest_hookharness.judging.verdict.conclusion import judge_paces, judge_unplayed_times
+from pytest_hookharness.judging.verdict.run_end import why_undecided_run
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.outcome import Outcome
@@ -31,7 +32,7 @@ _UNEVEN = "Of plays that began at the same time, {}: how long hooks run decides 
 
 
 class _NothingFollows(Exception):
-    """A run for comparison shows nothing: its time ended, or a program did not see its clock."""
+    """A run for comparison shows nothing: time ended it or a hook, or a program did not see its clock."""
 
 
 class _NoTimeShown(Exception):
@@ -68,7 +69,8 @@ class OtherTimes:
         wall = self._given - self._used
         played = rerun(scenario, replace(settings, wall=wall), self._resources, later=later)
         self._used = self._given if played is None else self._used + played.used
-        if played is None or played.gap:
+        # What the hooks would have done in a run that our own time limit cut is unknown.
+        if played is None or played.gap or why_undecided_run(played.outcome.trace):
             raise _NothingFollows
         return played
 

@@ -93,6 +93,7 @@ def _with_hooks_alone(
 def _with_repeats(run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources) -> SingleRun:
     """Return a run with how its session goes when it is played again, if its hooks draw random numbers."""
     from pytest_hookharness.judging.verdict.repeats import differ, judge_repeats, was_cut
+    from pytest_hookharness.judging.verdict.run_end import why_undecided_run
 
     if was_cut(run.outcome):
         return run
@@ -102,7 +103,9 @@ def _with_repeats(run: SingleRun, scenario: Scenario, settings: Settings, resour
         while used < given and len(repeats) < _MOST_REPEATS and not differ(run.outcome, repeats):
             repeat = rerun(replace(scenario, until="guard"), replace(again, wall=given - used), resources)
             used += given if repeat is None else repeat.used
-            repeats += [] if repeat is None else [repeat.outcome]
+            # How a run goes on that our own time limit cut is unknown.
+            known = repeat is not None and not why_undecided_run(repeat.outcome.trace)
+            repeats += [repeat.outcome] if repeat is not None and known else []
     except KeyboardInterrupt:
         raise Interrupted(run.outcome) from None
     run = replace(run, outcome=judge_repeats(run.outcome, repeats), used=run.used + used)

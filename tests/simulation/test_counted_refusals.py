@@ -51,6 +51,40 @@ def test_larger_numbers_are_tried_beside_files_that_stay_equal(gate):
     assert "at 28 more refused stops, in turn 41" in verdict.why
 
 
+N = "n=$(jq .loop_count)\n"
+# Gates beside files that grow, that copy the number, that are added to it, and that hold the limit.
+BESIDE = {
+    "files": (N + "mkdir -p marks; : >marks/$n; ls marks >/dev/null\n[ $n -ge 700 ] && exit 0\n", 701),
+    "a copy": (N + "last=$(cat last 2>/dev/null || echo 0); echo $n >last\n[ $last -ge 60 ] && exit 0\n", 62),
+    "a sum": (
+        N + "o=$(($(cat own 2>/dev/null || echo 0) + 1)); echo $o >own\n[ $((n + o)) -eq 301 ] && exit 0\n",
+        151,
+    ),
+    "a limit": (N + "date >>log\nfile=limit; [ $n -eq $(cat $file.txt) ] && exit 0\n", 138),
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("beside", BESIDE)
+def test_the_turn_is_told_beside_files(play, beside):
+    """The turn in which the hook allows the stop is found whatever it does with files."""
+    text, turn = BESIDE[beside]
+    files = {"gate.sh": text + GO_ON, "limit.txt": "137\n"}
+    hook = {"command": "sh gate.sh", "loop_limit": None}
+    verdict = play(host="cursor", files=files, hooks={"stop": [hook]}, turns=12).verdict
+
+    assert isinstance(verdict, Undecided)
+    assert f"in turn {turn}," in verdict.why
+
+
+def test_a_mask_beside_the_number(gate):
+    """A mask of a log does not turn a number that may decide into a repeated state."""
+    verdict = gate(N + "echo $n >>log\n" + GO_ON, mask=["workspace/log"]).verdict
+
+    assert isinstance(verdict, Livelock)
+    assert verdict.evidence == "driven"
+
+
 def test_a_gate_that_allows_the_stop_soon(gate):
     """A limit within the turns that are played ends the session there."""
     outcome = gate(FROM % 6 + GO_ON)

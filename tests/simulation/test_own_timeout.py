@@ -130,6 +130,38 @@ def test_what_was_found_stays_if_a_narrower_experiment_is_cut(play):
     assert "it would allow the stop after" in outcome.verdict.why
 
 
+COUNTS = "n=$(($(cat .n 2>/dev/null || echo 0) + 1)); echo $n >.n\n"
+
+
+@pytest.mark.slow
+def test_a_run_without_the_cap_that_is_cut_shows_nothing(play):
+    """That a hook is cut behind the cap of the host is not told as a stop that it allows."""
+    hook = COUNTS + "[ $n -ge 12 ] && sleep 30\necho more >&2; exit 2"
+    verdict = play(hooks={"Stop": hook}, hook_timeout=0.5, turns=30).verdict
+
+    assert isinstance(verdict, Capped)
+    assert verdict.without.name == "undecided"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "hook",
+    [
+        COUNTS + "[ $(date +%a) = Sun ] && sleep 30\n[ $n -gt 2 ] && exit 0\necho more >&2; exit 2",
+        (
+            "s=$(cat start 2>/dev/null || { date +%s >start; echo more >&2; exit 2; }) || exit 2\n"
+            "[ $(($(date +%s) - s)) -ge 1800 ] && sleep 30\nexit 0"
+        ),
+    ],
+    ids=["on a day", "after a time"],
+)
+def test_another_time_at_which_a_hook_is_cut_shows_nothing(play, hook):
+    """A hook that is only slower at another time is no finding about the clock."""
+    outcome = play(hooks={"Stop": hook}, hook_timeout=0.5)
+
+    assert {"CLOCK", "FLAKY"}.isdisjoint(finding.name for finding in outcome.findings)
+
+
 @pytest.mark.slow
 def test_a_hook_after_the_session_decides_nothing(play):
     """A hook of the end of the session that is cut leaves the verdict on the session as it is."""

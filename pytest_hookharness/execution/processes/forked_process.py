@@ -20,7 +20,7 @@ from pytest_hookharness.execution.processes.framing import ProcessRequest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
     from pytest_hookharness.execution.reads.tracer import Tracer
 
@@ -83,7 +83,7 @@ class ForkedProcess:
         return self._pid, self._refusals
 
     @contextlib.contextmanager
-    def _released_on_error(self) -> Iterator[None]:
+    def _released_on_error(self) -> Generator[None]:
         try:
             yield
         except BaseException:

@@ -101,7 +101,7 @@ def run_experiments(
     time: bool = True,
     transcript: bool = False,
     pace: float = 0.0,
-    counts: bool = False,
+    counts: Sequence[GrowingSize] = (),
 ) -> ExperimentResult:
     """
     Probe one perturbation after the other, and return the result.
@@ -114,12 +114,12 @@ def run_experiments(
         time: Whether to probe passing time.
         transcript: Whether to probe a longer transcript, which no hook opened.
         pace: Seconds by which the hooks' clock advances per repetition; if set, no other time is probed.
-        counts: Whether the host counts something in the input of the hooks.
+        counts: What the host counts in the input of the hooks.
     """
     every = tuple(range(len(parts)))
     candidates = Candidates()
     if parts or pace or counts:
-        candidates = find_candidates(parts, sizes, limits, most)
+        candidates = find_candidates(parts, sizes, limits, most, counts)
         ahead = _ahead(probe, parts, candidates.repetitions, pace)
         if ahead is not None:
             return ahead

@@ -38,7 +38,11 @@ class Candidates:
 
 
 def find_candidates(
-    parts: Sequence[StatePart], sizes: Sequence[GrowingSize], limits: KnownNumbers, most: int
+    parts: Sequence[StatePart],
+    sizes: Sequence[GrowingSize],
+    limits: KnownNumbers,
+    most: int,
+    counts: Sequence[GrowingSize] = (),
 ) -> Candidates:
     """
     Return the repetitions after which a count or size is at or next to a limit, or two counts meet.
@@ -48,9 +52,11 @@ def find_candidates(
     Args:
         limits: The numbers that the hooks may compare with.
         most: How many are tried at most.
+        counts: What the host counts in the input of the hooks.
     """
     starts = ((_value(part), part.step) for part in parts)
     counters = [(start, float(step)) for start, step in starts if start is not None and step]
+    counters += [(float(count.now), float(count.step)) for count in counts]
     # A hook may compare the sum of two counts.
     lines = [*counters, *((float(size.now), float(size.step)) for size in sizes)]
     lines += [

@@ -274,12 +274,15 @@ def _livelock(
 ) -> verdicts.Livelock:
     unprobed = case.probing.limits if case.probing is not None else ()
     matters = _matters(case)
+    # A mask is about what it hides, and not about what else a repetition was seen to read.
+    observed_reads = case.observed.influences.matters if case.observed is not None else ()
+    seen_to_matter = observed_reads if case.masked else matters
     clock = () if matters or not _reads_clock(case) else tuple(_clock_assumption(case))
     found = verdicts.Livelock(
         stem=stem,
         period=period,
         repetitions=max(2, (case.end.turn - stem) // period),
-        evidence="masked" if case.masked else "driven" if matters else level,
+        evidence="driven" if seen_to_matter else "masked" if case.masked else level,
         matters=matters,
         cap=case.cap,
         limits=case.limits,

@@ -88,7 +88,7 @@ class Prober:
         # By how much the counts in the input of hooks grew in the repetition.
         before, now = (each.progress.session.reported_counts for each in (repetition.start, repetition.point))
         self._counts = {name: number - before[name] for name, number in now.items() if number > before[name]}
-        self._sizes = (*sizes, *(GrowingSize(now[name], step) for name, step in self._counts.items()))
+        self._reported, self._sizes = now, sizes
         self._exact_limits = limits
         self._unread = frozenset(unread)
         self._chance = chance
@@ -135,7 +135,7 @@ class Prober:
             probe,
             self._parts,
             sizes=self._sizes,
-            counts=bool(self._counts),
+            counts=[GrowingSize(self._reported[name], step) for name, step in self._counts.items()],
             limits=self._exact_limits,
             most=most_candidates(self._remaining(), self._repetition.wall),
             time=not slow,
@@ -188,8 +188,15 @@ class Prober:
         before = self._pattern.perturbed(perturbation)
         # The host keeps its own counters as they are now: a part that follows those does not follow the
         # files.
-        start = self._repetition.start
-        point = replace(self._repetition.point, agent=start.agent, clock=start.clock)
+        start, now = self._repetition.start, self._repetition.point.progress
+        # Those that hooks see go back with the files, which may be copies of them.
+        session = now.session.with_larger_counts({name: -step for name, step in self._counts.items()})
+        point = replace(
+            self._repetition.point,
+            agent=start.agent,
+            clock=start.clock,
+            progress=replace(now, session=session),
+        )
         seen = self._probe(perturbation, checkpoint, point)
         if seen.reaction is ProbeEffect.EFFECT:
             self._pattern = self._pattern.without_refuted_steps(before, self._left)

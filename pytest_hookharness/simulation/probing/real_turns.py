@@ -11,11 +11,17 @@ from collections.abc import Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
-from pytest_hookharness.judging.verdict.run_end import describe_used_up, first_hooked_turn, needed_time
+from pytest_hookharness.judging.verdict.run_end import (
+    describe_used_up,
+    first_hooked_turn,
+    needed_time,
+    why_undecided_run,
+)
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeReport, Threshold
 from pytest_hookharness.model.time_budget import format_duration
+from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.simulation.probing.probed_run import ProbedRun
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
@@ -101,6 +107,9 @@ class RealTurns:
             driver = checkpoint.resume()
             ended = self._find_end(driver, repetition)
             report = replace(report, uncapped=driver.turn - driver.out_of_time)
+            if why_undecided_run(Trace(steps=tuple(driver.steps_after(repetition.point.turn)))):
+                # Nobody knows how the session goes on after a run that our own time limit ended.
+                return replace(report, uncapped=repetition.point.turn)
         if ended is None or ended.how not in _BY_HOOKS:
             return report
         found = Threshold(at="", what=ended.why, turn=report.uncapped, allows_stop=True)

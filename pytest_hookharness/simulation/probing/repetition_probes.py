@@ -94,7 +94,7 @@ class RepetitionProbes:
         driver, turn = self._driver, self._driver.turn
         repetition = self._run.last_repetition(period)
         sizes: tuple[GrowingSize, ...] = ()
-        if pattern is None:
+        if pattern is None and not repetition.point.progress.session.reported_counts:
             # These are only used to lengthen the transcript.
             limits = limit_sources.named_limits(driver.testbed, repetition.hook_runs)
         else:
