@@ -163,6 +163,17 @@ def test_another_time_at_which_a_hook_is_cut_shows_nothing(play, hook):
 
 
 @pytest.mark.slow
+def test_a_difference_in_the_world_that_makes_a_hook_slow_shows_nothing(play):
+    """A guard that is cut where a program is missing is not told as one that allows then."""
+    guard = "cat >/dev/null; command -v jq >/dev/null || sleep 30; echo no >&2; exit 2"
+    calls = [{"run": "rm x", "expect": "deny"}, {"stop": "Done."}]
+    outcome = play(hooks={"PreToolUse": guard}, agent=calls, hook_timeout=0.5, vary=["tools"])
+
+    assert outcome.verdict_name == "terminated"
+    assert "UNGUARDED-TOOL" not in {finding.name for finding in outcome.findings}
+
+
+@pytest.mark.slow
 def test_a_hook_after_the_session_decides_nothing(play):
     """A hook of the end of the session that is cut leaves the verdict on the session as it is."""
     outcome = play(hooks={"SessionEnd": "sleep 30"}, hook_timeout=0.3, expect={"findings": ["HUNG-HOOK"]})

@@ -18,9 +18,11 @@ from pytest_hookharness.campaigns.stress.mutation import Evidence, Mutation, str
 from pytest_hookharness.campaigns.stress.mutations.environment import find_first_failure
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.comparison.fault_outcome import is_declared
+from pytest_hookharness.judging.verdict.run_end import why_undecided_run
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Direction, TrialResult
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.probes import UnknownDecisionError
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.model.trace import Trace
@@ -111,10 +113,21 @@ class Trials:
 
     def attempt(self, trial: Mutation, faultless: Trace, play: Play) -> TrialOutcome:
         """Make one trial; ``faultless`` is a run of the fixed moves without a fault."""
+
+        def play_to_the_end(scenario: Scenario) -> Outcome:
+            outcome = play(scenario)
+            if why := why_undecided_run(outcome.trace):
+                raise UnknownDecisionError(why)
+            return outcome
+
+        # If the run itself was cut, those with a difference are compared as they are.
+        known = play if why_undecided_run(self._base.trace) else play_to_the_end
         try:
             if trial.as_fault:
-                return self._try_fault(trial, faultless, play)
-            return self._try_invariant(trial, play)
+                return self._try_fault(trial, faultless, known)
+            return self._try_invariant(trial, known)
+        except UnknownDecisionError as error:
+            return replace(leave(trial, str(error)), notes=(f"It shows nothing with {trial}: {error}.",))
         except (WorkspaceError, SimulationError) as error:
             tried = leave(trial, str(error))
             note = f"It could not run with {trial}: {error}."
