@@ -32,7 +32,7 @@ from pytest_hookharness.model.processes import HeldOpen, TimedOut
 from pytest_hookharness.model.protocol import Basis, Rule, Ruling, SettingsProblem
 from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.time_budget import USED_UP
-from pytest_hookharness.model.trace import HookEvent, Trace
+from pytest_hookharness.model.trace import REPORTED_COUNTS, HookEvent, Trace
 
 _NO_EXPECTATION = Expectation()
 _SHOWN = 3  # masked paths that are named
@@ -274,15 +274,14 @@ def _livelock(
 ) -> verdicts.Livelock:
     unprobed = case.probing.limits if case.probing is not None else ()
     matters = _matters(case)
-    # A mask is about what it hides, and not about what else a repetition was seen to read.
-    observed_reads = case.observed.influences.matters if case.observed is not None else ()
-    seen_to_matter = observed_reads if case.masked else matters
+    # A host that counts in the input of hooks never has the same state again, whatever a mask hides.
+    unlike = any(name in state.visible for state in case.trace.states.values() for name in REPORTED_COUNTS)
     clock = () if matters or not _reads_clock(case) else tuple(_clock_assumption(case))
     found = verdicts.Livelock(
         stem=stem,
         period=period,
         repetitions=max(2, (case.end.turn - stem) // period),
-        evidence="driven" if seen_to_matter else "masked" if case.masked else level,
+        evidence="driven" if matters and (unlike or not case.masked) else "masked" if case.masked else level,
         matters=matters,
         cap=case.cap,
         limits=case.limits,
