@@ -104,8 +104,8 @@ def _with_repeats(run: SingleRun, scenario: Scenario, settings: Settings, resour
             repeat = rerun(replace(scenario, until="guard"), replace(again, wall=given - used), resources)
             used += given if repeat is None else repeat.used
             # How a run goes on that our own time limit cut is unknown.
-            known = repeat is not None and not why_undecided_run(repeat.outcome.trace)
-            repeats += [repeat.outcome] if repeat is not None and known else []
+            if repeat is not None and not why_undecided_run(repeat.outcome.trace):
+                repeats.append(repeat.outcome)
     except KeyboardInterrupt:
         raise Interrupted(run.outcome) from None
     run = replace(run, outcome=judge_repeats(run.outcome, repeats), used=run.used + used)

@@ -43,7 +43,7 @@ def locate(report, problem):
     return SarifLocation(ROOT / ".claude/settings.json", 3)
 
 
-def replay(problem):
+def replay(problem, place):
     return f"hookharness check . --only {problem.id}"
 
 

@@ -23,7 +23,7 @@ def problem(hook, kind="livelock", **more):
 
 
 def report(**more):
-    return render_check(CheckReport(place=PLACE, **more), lambda _: "hookharness check")
+    return render_check(CheckReport(place=PLACE, **more), lambda *_: "hookharness check")
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_which_hooks_have_problems():
         triggered=("./a.sh", "./b.sh"),
     )
     assert headline(made).startswith("claude-code: 2 problems with 1 of 3 hooks in ")
-    assert "\n\nno problem found:\n  - Stop 2 (b.sh)" in render_check(made, lambda _: "")
-    assert as_json([made], lambda _: "")["checkups"][0]["no_problem_with"] == ["./b.sh"]
-    assert "no problem was seen" not in render_check(replace(made, undecided=("No time.",)), lambda _: "")
+    assert "\n\nno problem found:\n  - Stop 2 (b.sh)" in render_check(made, lambda *_: "")
+    assert as_json([made], lambda *_: "")["checkups"][0]["no_problem_with"] == ["./b.sh"]
+    assert "no problem was seen" not in render_check(replace(made, undecided=("No time.",)), lambda *_: "")
 
 
 def test_problems_of_all_hooks_or_of_none():
@@ -115,5 +115,5 @@ def test_many_hooks_with_one_problem():
     hooks = tuple(Hook(event="Stop", command=f"cd {'x' * 60} && echo {number}") for number in range(5))
     place = replace(PLACE, hooks=hooks)
     made = CheckReport(place=place, problems=(problem(", ".join(hook.command for hook in hooks)),))
-    text = render_check(made, lambda _: "")
+    text = render_check(made, lambda *_: "")
     assert "livelock Stop 1, Stop 2, Stop 3 and 2 more hooks: It is." in text

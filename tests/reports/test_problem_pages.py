@@ -44,9 +44,9 @@ def test_every_problem_has_a_page(kind, code):
     place = HookSet(host="claude-code", root=Path("/p"), files=())
     checkup = CheckReport(place=place, problems=(problem,))
 
-    (seen,) = as_json([checkup], lambda _: "")["checkups"][0]["problems"]
+    (seen,) = as_json([checkup], lambda *_: "")["checkups"][0]["problems"]
     path, _, part = seen["page"].partition("#")
-    assert f"  more      {seen['explained']}" in render_check(checkup, lambda _: "")
+    assert f"  more      {seen['explained']}" in render_check(checkup, lambda *_: "")
     word = seen["explained"].removeprefix("hookharness findings ")
     explained = look_up(word) or look_up_end(word)
     assert explained is not None

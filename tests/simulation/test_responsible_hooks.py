@@ -40,7 +40,7 @@ def test_a_loop_by_context_names_its_hook_and_text(play):
     place = HookSet(host="claude-code", root=Path("/p"), files=(), hooks=hooks)
     problem = Problem(id="livelock", symptom=symptom, scenario=outcome.scenario)
     report = CheckReport(place=place, problems=(problem,), triggered=("true", hook))
-    assert as_json([report], lambda _: "")["checkups"][0]["no_problem_with"] == ["true"]
+    assert as_json([report], lambda *_: "")["checkups"][0]["no_problem_with"] == ["true"]
     assert 'block, by a text for the agent "Run the linter."' in story(outcome, width=400)
     assert "Stop is blocked forever by `true" not in story(outcome, width=400)
 

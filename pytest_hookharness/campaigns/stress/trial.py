@@ -109,6 +109,7 @@ class Trials:
         self._unchanged = Controls(self._free)
         self._faultless = Controls(self.fixed)
         self._replay = ReplayScript.of(base.trace)
+        self._was_cut = bool(why_undecided_run(base.trace))
         self._hooks = tuple(dict.fromkeys(hook_run.hook.command for _, hook_run in base.trace.hook_runs()))
 
     def attempt(self, trial: Mutation, faultless: Trace, play: Play) -> TrialOutcome:
@@ -121,7 +122,7 @@ class Trials:
             return outcome
 
         # If the run itself was cut, those with a difference are compared as they are.
-        known = play if why_undecided_run(self._base.trace) else play_to_the_end
+        known = play if self._was_cut else play_to_the_end
         try:
             if trial.as_fault:
                 return self._try_fault(trial, faultless, known)

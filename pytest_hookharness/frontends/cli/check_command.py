@@ -295,13 +295,7 @@ def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, setting
     baseline: Path | None = arguments.baseline
     shown = [*found] if baseline is None else accept(found, arguments.accepted, baseline)
 
-    def replay(problem: Problem) -> str:
-        # Two parts may have equal problems, so the same object comes first. For the command that writes a
-        # fix, the problem is a copy without its file.
-        named = replace(problem, file=None)
-        pairs = [(each, one.place) for one in shown for each in one.problems]
-        same = [place for each, place in pairs if each is problem]
-        place = (same or [place for each, place in pairs if replace(each, file=None) == named])[0]
+    def replay(problem: Problem, place: HookSet) -> str:
         path = place.root if place.part else Path(arguments.path)
         host = arguments.host or (place.host if place.part else "")
         return problem_command(problem, path, host, settings, _arming(arguments))

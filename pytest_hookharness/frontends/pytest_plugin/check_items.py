@@ -70,10 +70,8 @@ class CheckItem(pytest.Item):
             return failure(self.path, 1, message, f"{self.name} could not be checked: {message}")
         return super().repr_failure(excinfo)
 
-    def _replay(self, problem: Problem) -> str:
-        return checkups.problem_command(
-            problem, self.hook_set.root, self.hook_set.host, options.settings(self.config)
-        )
+    def _replay(self, problem: Problem, place: HookSet) -> str:
+        return checkups.problem_command(problem, place.root, place.host, options.settings(self.config))
 
 
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:

@@ -7,12 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from pytest_hookharness.judging.probing.experiments import ExperimentResult
-from pytest_hookharness.judging.state_diff.extrapolate import UNKNOWN_LATER
 from pytest_hookharness.judging.state_diff.pattern import Pattern
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.probes import Perturbation, PerturbationKind, Threshold
+from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind, Threshold
 from pytest_hookharness.model.time_budget import format_duration
+
+# Parts of which nobody knows how they are later.
+_UNKNOWN_LATER = frozenset({
+    PartKind.STAMP, PartKind.IDENTIFIER, PartKind.DIGEST, PartKind.PROCESS, PartKind.OTHER,
+})  # fmt: skip
 
 
 def describe_pause(seconds: float) -> str:
@@ -66,10 +70,11 @@ class ProbedCycle:
 
     def _moved(self, perturbation: Perturbation) -> Iterator[str]:
         """Yield what becomes of the parts of which it is known where they are later."""
-        described = (
-            (self.pattern.describe(one, perturbation) for one in perturbation.parts) if self.pattern else ()
-        )
-        yield from (one for one in described if not one.endswith(UNKNOWN_LATER))
+        if self.pattern is not None:
+            known = (
+                part for part in perturbation.parts if self.pattern.parts[part].kind not in _UNKNOWN_LATER
+            )
+            yield from (self.pattern.describe(part, perturbation) for part in known)
 
     def _counted(self, repetitions: int) -> Iterator[str]:
         """Yield by how much the counts of the host are larger."""

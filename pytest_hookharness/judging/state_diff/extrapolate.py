@@ -19,9 +19,6 @@ from pytest_hookharness.model.probes import PartKind, Perturbation, Perturbation
 # Limits of growth, so that a probe stays fast.
 MOST_CHUNKS = 10_000
 MOST_FILES = 500
-# What is said of parts of which nobody knows how they are later.
-_REPLACED, _UNCHANGED = " replaced by another", " as it is"
-UNKNOWN_LATER = (_REPLACED, _UNCHANGED)
 
 
 def perturb_series(
@@ -214,9 +211,9 @@ def describe_perturbation(series: FileSeries, location: PartLocation, perturbati
         case PerturbationKind.AGED if part.stamped:
             return f"{part.place} {perturbation.seconds:,g} seconds older"
         case PerturbationKind.REPLACED if part.kind in (PartKind.IDENTIFIER, PartKind.DIGEST):
-            return f"{part.place}{_REPLACED}"
+            return f"{part.place} replaced by another"
         case _:
-            return f"{part.place}{_UNCHANGED}"
+            return f"{part.place} as it is"
 
 
 def _ahead(series: FileSeries, location: PartLocation, repetitions: int) -> str:
@@ -243,9 +240,9 @@ def _ahead(series: FileSeries, location: PartLocation, repetitions: int) -> str:
         case _:
             pass
     if part.kind in (PartKind.IDENTIFIER, PartKind.DIGEST):
-        return f"{part.place}{_REPLACED}"
+        return f"{part.place} replaced by another"
     if part.kind in (PartKind.STAMP, PartKind.OTHER, PartKind.PROCESS):
-        return f"{part.place}{_UNCHANGED}"
+        return f"{part.place} as it is"
     name = part.name.removeprefix("$.")
     if name.startswith("file name"):
         return f"{text} in the {name} {part.file}"

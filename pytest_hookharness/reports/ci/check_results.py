@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pytest_hookharness.model.checkup import CheckReport, Problem, Symptom
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.reports.ci.github import FailureAnnotation, annotation, cell, warning
 from pytest_hookharness.reports.ci.sarif import VERDICTS, Json, SarifLocation, SarifRunInfo, log, result
@@ -110,7 +110,7 @@ def markdown(reports: Sequence[CheckReport], replay: ReplayCommand) -> str:
     for report in reports:
         lines += [f"### {code(headline(report), _LONGEST)}", ""]
         if left := _left(report):
-            rows = [_row(problem, replay) for problem in left]
+            rows = [_row(problem, report.place, replay) for problem in left]
             lines += ["| problem | hook | seen | show again |", "| --- | --- | --- | --- |", *rows, ""]
         fixed = [problem.id for problem in report.problems if problem.is_fixed]
         lines += [f"- fixed: {code(name, _LONGEST)}" for name in fixed]
@@ -121,7 +121,7 @@ def markdown(reports: Sequence[CheckReport], replay: ReplayCommand) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(problem: Problem, replay: ReplayCommand) -> str:
+def _row(problem: Problem, place: HookSet, replay: ReplayCommand) -> str:
     symptom = problem.symptom
-    cells = (symptom.kind, symptom.hook, _seen(symptom), replay(problem))
+    cells = (symptom.kind, symptom.hook, _seen(symptom), replay(problem, place))
     return f"| {' | '.join(map(cell, cells))} |"

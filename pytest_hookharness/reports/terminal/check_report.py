@@ -44,7 +44,8 @@ _VARIED = {
     "sessions": "another session or subagent is active in between",
     "processes": "the host goes on in another process",
 }
-ReplayCommand = Callable[[Problem], str]
+# Returns the shell command that shows a problem of a hook set again.
+ReplayCommand = Callable[[Problem, HookSet], str]
 
 
 def announcement(place: HookSet, isolation: str) -> str:
@@ -175,7 +176,7 @@ def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) ->
         yield from wrapped(varied, _WIDTH, "  changed   ", "            ")
     if problem.symptom.advice:
         yield from wrapped(problem.symptom.advice, _WIDTH, "  fix       ", "            ")
-    yield f"  replay    {replay_command(problem)}"
+    yield f"  replay    {replay_command(problem, place)}"
     if problem.fix is not None:
         text = plain(f"{problem.fix.text} {problem.fix.evidence}", _LONG_TEXT)
         yield from wrapped(text, _WIDTH, "  fixed by  ", "            ")
@@ -183,7 +184,7 @@ def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) ->
             yield f"  written   {plain(', '.join(problem.fix.written), _LINE)}"
         else:
             # A scenario file replays the problem, but writes no fix.
-            yield f"  write it  {replay_command(replace(problem, file=None))} --fix"
+            yield f"  write it  {replay_command(replace(problem, file=None), place)} --fix"
     if problem.file is not None:
         yield f"  scenario  {plain(str(problem.file), _LINE)}"
     if problem.unwritten:
@@ -258,7 +259,7 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
                 "advice": problem.symptom.advice,
                 "moves": _moves(problem.scenario),
                 "varied": [mutation.family for mutation in problem.scenario.vary],
-                "replay": replay_command(problem),
+                "replay": replay_command(problem, checkup.place),
                 "scenario": None if problem.file is None else str(problem.file),
                 "fix": None if problem.fix is None else problem.fix.text,
                 "fix_evidence": None if problem.fix is None else problem.fix.evidence,

@@ -87,8 +87,12 @@ class Prober:
         self._pattern = pattern
         # By how much the counts in the input of hooks grew in the repetition.
         before, now = (each.progress.session.reported_counts for each in (repetition.start, repetition.point))
-        self._counts = {name: number - before[name] for name, number in now.items() if number > before[name]}
-        self._reported, self._sizes = now, sizes
+        self._counts = {
+            name: GrowingSize(number, number - before[name])
+            for name, number in now.items()
+            if number > before[name]
+        }
+        self._sizes = sizes
         self._exact_limits = limits
         self._unread = frozenset(unread)
         self._chance = chance
@@ -135,7 +139,7 @@ class Prober:
             probe,
             self._parts,
             sizes=self._sizes,
-            counts=[GrowingSize(self._reported[name], step) for name, step in self._counts.items()],
+            counts=[*self._counts.values()],
             limits=self._exact_limits,
             most=most_candidates(self._remaining(), self._repetition.wall),
             time=not slow,
@@ -190,7 +194,7 @@ class Prober:
         # files.
         start, now = self._repetition.start, self._repetition.point.progress
         # Those that hooks see go back with the files, which may be copies of them.
-        session = now.session.with_larger_counts({name: -step for name, step in self._counts.items()})
+        session = now.session.with_larger_counts(self._growth(-1))
         point = replace(
             self._repetition.point,
             agent=start.agent,
@@ -243,14 +247,17 @@ class Prober:
         if perturbation.how is not PerturbationKind.AHEAD or len(perturbation.parts) < len(self._parts):
             return point
         agent = point.agent.further(self._repetition.start.agent, repetitions)
-        counts = {name: perturbation.repetitions * step for name, step in self._counts.items()}
-        session = point.progress.session.with_larger_counts(counts)
+        session = point.progress.session.with_larger_counts(self._growth(perturbation.repetitions))
         return replace(
             point,
             agent=agent,
             progress=replace(point.progress, session=session),
             clock=point.clock.later(perturbation.repetitions * perturbation.pace),
         )
+
+    def _growth(self, repetitions: int) -> dict[str, int]:
+        """Return by how much the counts of the host grow in some repetitions."""
+        return {name: repetitions * count.step for name, count in self._counts.items()}
 
     def _shift_file_times(self, point: SessionPoint, checkpoint: Checkpoint) -> None:
         """Give the files of the last repetition the times that they have at a point with another clock."""
@@ -326,7 +333,7 @@ class Prober:
             turn=self._repetition.point.turn,
             period=period,
             pattern=self._pattern,
-            counts=self._counts,
+            counts=self._growth(1),
             pace=self._pace,
             least=self._testbed.scenario.pace * period,
         )

@@ -561,7 +561,7 @@ def test_nothing_is_played_if_nothing_can_run(tmp_path, found, harness):
     (hook_set,) = find_hook_sets(tmp_path)
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
     assert (report.problems, report.tried, status_of([report])) == ((), (), UNKNOWN)
-    text = render_check(report, lambda _: "")
+    text = render_check(report, lambda *_: "")
     assert text.startswith(
         "claude-code: 1 hook could not be tried\n\ncould not be tried:\n  - no-such-runner"
     )
