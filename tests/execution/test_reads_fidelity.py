@@ -55,11 +55,15 @@ def observed(sandbox: Sandbox, spec: ProcessSpec) -> tuple[ProcessResult, Reads]
     return result, result.reads
 
 
-_CPUS = "while read -r name all; do [ $name = Cpus_allowed: ] && echo $all; done </proc/%s/status; true"
-_ONE_CPU = (
-    "import os, subprocess; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); "
-    'subprocess.run(["sh", "-c", "nproc; (nproc; true)"])'
-)
+# Each signal has a handler after which calls do not start again by themselves.
+_INTERRUPTED = """
+import os, signal
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+for each in range(1500):
+    os.stat("/")
+signal.setitimer(signal.ITIMER_REAL, 0)
+"""
 SCRIPTS = {
     "code": "exit 3",
     "signal": "kill -9 $$",
@@ -71,11 +75,7 @@ SCRIPTS = {
     "handed on": "exec 3<&0; (cat <&3) | tr a-z A-Z",
     "place": "pwd; umask; ulimit -n; env | sort; ls -l /proc/self/fd | wc -l",
     "session": "set -- $(cut -d' ' -f5,6 /proc/$$/stat); [ $1 = $$ ] && [ $2 = $$ ] && echo leads",
-    "processors": "nproc; (nproc; true); nproc",
-    "processors in the table": _CPUS % "$$",
-    "processors of its own": f"{sys.executable} -c '{_ONE_CPU}'",
-    "processors side by side": "for each in 1 2 3 4 5 6; do nproc & done; wait",
-    "processors after a pause": "sleep 0.3; nproc",
+    "processors": "nproc; (nproc; true); sleep 0.3; nproc",
     "much output between looks": "for each in $(seq 40); do [ -e x ]; printf %09999d $each; done",
     "blocked signals": "exec grep -E 'SigBlk|SigIgn' /proc/self/status",
     "parent": "read -r x </proc/$PPID/comm; echo $x",
@@ -101,14 +101,23 @@ def test_an_observed_run_says_and_does_the_same(
     assert (result.stdin_taken, result.stdin_read) == (plain.stdin_taken, plain.stdin_read)
 
 
-def test_an_observed_run_leaves_its_supervisor_all_processors(place: Sandbox) -> None:
-    """A hook run that follows an observed one, and its parent, may use the same processors as before."""
-    spec = launch("sh", "-c", f"nproc; {_CPUS % '$PPID'}")
-    (before,) = place.run([spec])
-    _, reads = observed(place, launch("sh", "-c", "exit 2"))
-    assert reads.gap == ""
-    (after,) = place.run([spec])
-    assert after.stdout == before.stdout
+def test_signals_interrupt_no_call_that_would_not_wait(place: Sandbox) -> None:
+    """A call that waits for the tracer alone never fails because of a signal, as it would not have waited."""
+    if os.uname().machine != "x86_64":
+        pytest.skip("elsewhere the kernel decides before the tracer sees the signal")
+    spec = launch(sys.executable, "-c", _INTERRUPTED)
+    (moved,) = place.run([replace(spec, ahead=3600.0)])
+    seen, _ = observed(place, spec)
+    assert (moved.ending, seen.ending) == (Exited(0), Exited(0)), moved.stderr.text + seen.stderr.text
+
+
+def test_no_listener_reaches_a_hook(place: Sandbox) -> None:
+    """A hook inherits its streams only, also after others that were observed."""
+    spec = launch("sh", "-c", "ls /proc/self/fd")
+    (plain,) = place.run([spec])
+    for _ in range(2):
+        result, _ = observed(place, spec)
+        assert result.stdout == plain.stdout
 
 
 def test_what_was_expected_is_recorded_like_the_rest(place: Sandbox, tmp_path: Path) -> None:
@@ -340,12 +349,12 @@ with Supervisor() as supervisor, supervisor.open(Confinement(tier=Tier.SUBREAPER
     print(run.stdout.text.strip(), run.ending, run.reads.observed, run.reads.complete, run.reads.gap)
 """
 NUMBERS = {
-    "x86_64": {"ptrace": (101, 0x4206), "prctl": (157, 22)},
-    "aarch64": {"ptrace": (117, 0x4206), "prctl": (167, 22)},
+    "x86_64": {"ptrace": (101, 0x4206), "seccomp": (317, 1)},
+    "aarch64": {"ptrace": (117, 0x4206), "seccomp": (277, 1)},
 }
 
 
-@pytest.mark.parametrize("call", ["ptrace", "prctl"])
+@pytest.mark.parametrize("call", ["ptrace", "seccomp"])
 def test_where_tracing_is_not_permitted_there_is_no_record(call: str) -> None:
     """A hook runs as usual where the system refuses to trace or to filter, and the reason is recorded."""
     numbers = NUMBERS.get(os.uname().machine)

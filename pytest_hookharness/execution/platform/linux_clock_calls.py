@@ -1,26 +1,28 @@
 """
 Linux: a clock that is ahead, for processes that read the time by system calls.
 
-The kernel stops a process before each call that shows the time, or the times of a file, and again with the
-result, which is then changed in its memory. So every program sees the moved clock, and files that were
-written under it have times of it. Clocks that only measure how much time passes stay as they are, because
-processes also wait by them.
+Each call that shows the time, or the times of a file, waits for an answer of this process, which shows later
+ones. So every program sees the moved clock, and files that were written under it have times of it. Clocks
+that only measure how much time passes stay as they are, because processes also wait by them.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import stat
 import struct
 import time
 
-from pytest_hookharness.execution.platform import linux, linux_memory, linux_observing, linux_ptrace
+from pytest_hookharness.execution.platform import linux, linux_listener, linux_memory, linux_ptrace
+from pytest_hookharness.execution.platform.linux import libc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
-CHOSEN = "chosen times"  # what a call shows that gives a file its times
+    from pytest_hookharness.execution.platform.linux_listener import Call
+
 # Calls by their numbers on x86_64 and on aarch64, and the argument that says where the answer is stored.
 _TIMES = {"clock_gettime": (228, 113, 1), "gettimeofday": (96, 169, 0), "time": (201, -1, 0)}
 # And the one with flags, of which one says that the status of an open file is asked, and those of the folder
@@ -46,8 +48,13 @@ _CHOOSING = {
     "utime": (132, -1, 1, 0),
 }  # fmt: skip
 _PRESENT = (0x3FFFFFFF, 0x3FFFFFFE)  # in the place of a fraction: the present, or the time that it has
-_POKE, _POKE_USER, _RESULT = 5, 6, 80
-_WORD = struct.Struct("=q")
+# The sizes of both kinds of status, in bytes, and the calls by which this process asks for them.
+_SIZE_OF_STATUS, _SIZE_OF_STATX = (128 if linux_ptrace.MACHINE == "aarch64" else 144), 256
+_STATUS_CALL, _STATX_CALL = (
+    _STATUSES[name][linux_ptrace.MACHINE == "aarch64"] for name in ("newfstatat", "statx")
+)
+_AT_CWD = ctypes.c_int(-100)
+_WORD, _TWO_WORDS = struct.Struct("=q"), struct.Struct("=qq")
 # Seconds, their fraction, and what follows it.
 _TIME = struct.Struct("=qIi")
 _BILLION = 1_000_000_000
@@ -60,66 +67,115 @@ _MODE, _MODE_IN_STATX = (
 _NAMES_OF = linux_ptrace.names_by_number(_TIMES, _STATUSES, _CHOOSING, _ROOTS)
 # Of this call only some clocks are moved: its first argument says which it asks.
 _CASES = {
-    number: linux_ptrace.stop_if(0, _MOVED) for number, name in _NAMES_OF.items() if name == "clock_gettime"
+    number: linux_ptrace.wait_if(0, _MOVED) for number, name in _NAMES_OF.items() if name == "clock_gettime"
 }
+WAITING = frozenset(_NAMES_OF)  # the numbers of the calls that may wait
 # Before a process is forked that installs it, which then does so sooner.
-_FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), _CASES))
+_FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), _CASES, linux_ptrace.WAIT))
+# What the calls do: show a status or the time of day, choose times, or change where paths lead.
+STATUS, CLOCK, CHOICE, ROOT = "status", "clock", "choice", "root"
+KIND_OF = {
+    **dict.fromkeys(_STATUSES, STATUS), **dict.fromkeys(_TIMES, CLOCK),
+    **dict.fromkeys(_CHOOSING, CHOICE), **dict.fromkeys(_ROOTS, ROOT),
+}  # fmt: skip
+# The largest status is that of `statx`, with 256 bytes.
+_status = ctypes.create_string_buffer(256)
+# Links to what a process has open itself, so they lead this process to other files.
+_OWN_LINKS = ("/dev/fd", "/dev/std", "/proc/thread-self")
 
 
-def filter_times() -> None:
+def listen_for_times() -> int:
     """
-    Have the kernel stop this process, and all that it becomes and starts, at calls that show a time.
+    Have the calls that show a time wait, in this process and in all that it becomes and starts.
 
-    Raises:
-        OSError: The system refuses the filter.
+    Returns the descriptor of the listener that answers them; raises `OSError` if the system refuses.
     """
-    linux_ptrace.install_filter(_FILTER)
+    return linux_listener.listen(_FILTER)
 
 
-def asked(task: int, since: int) -> tuple[str, int, str, str]:
+def name_of(call: Call) -> str:
     """
-    Return the call before which a task stopped, where its answer will be, what that shows, and the file.
-
-    The third is ``realtime``, ``times of a file`` or ``times of an open file``. The first is empty for a file
-    whose times are all before ``since``, because the answer stays as it is. It is empty too for a call after
-    which paths may lead elsewhere (the third is ``another root``), and for a call that chooses the times of a
-    file (the third is ``CHOSEN``, and the name of the call stands in place of the file).
+    Return the name of a call that has a kind; empty for other calls.
 
     Raises:
         ValueError: It is a call of another architecture.
     """
-    call = linux_observing.stopped_call(task)
-    if call is None:
-        return "", 0, "", ""
-    number, arguments = call
-    if number == linux_observing.FOREIGN:
-        raise ValueError(linux_observing.ANOTHER_ARCHITECTURE)
-    name = _NAMES_OF.get(number, "")
-    # A process may be stopped where it reads another clock, which is recorded and not moved.
-    if name == "clock_gettime" and arguments[0] & 0xFFFFFFFF not in _MOVED:
-        return "", 0, "", ""
-    if not name or name in _ROOTS:
-        return "", 0, "another root" if name else "", ""
-    if name in _TIMES:
-        return name, arguments[_TIMES[name][2]], "realtime", ""
-    if name in _CHOOSING:
-        return "", arguments[_CHOOSING[name][2]], CHOSEN, name
-    _, _, place, flagged, folder, path = _STATUSES[name]
-    flags = arguments[flagged] if flagged >= 0 else 0
-    is_open = name == "fstat" or bool(flags & _OF_DESCRIPTOR)
-    at = arguments[folder] & 0xFFFFFFFF if folder >= 0 else linux_ptrace.AT_CWD
-    written = b"" if path < 0 else linux_memory.read_text(task, arguments[path])
-    file = find(task, written, at)
-    if since and _is_older(file, since, follow=name != "lstat" and not flags & _NO_FOLLOW):
-        return "", 0, "", file
-    return name, arguments[place], "times of an open file" if is_open else "times of a file", file
+    if call.number == linux_listener.FOREIGN:
+        raise ValueError(linux_listener.ANOTHER_ARCHITECTURE)
+    name = _NAMES_OF.get(call.number, "")
+    # A call may wait for another clock, which is recorded and not moved.
+    return "" if name == "clock_gettime" and call.arguments[0] & 0xFFFFFFFF not in _MOVED else name
+
+
+class StatusCall:
+    """
+    A file whose status a call asks for.
+
+    Attributes:
+        file: Where this process finds it; empty if it does not.
+        is_open: Whether it was named by a descriptor.
+    """
+
+    __slots__ = ("_address", "_flags", "_mask", "_task", "_with_mask", "file", "is_open")
+
+    def __init__(self, call: Call, name: str) -> None:
+        _, _, place, flagged, folder, path = _STATUSES[name]
+        flags = call.arguments[flagged] if flagged >= 0 else 0
+        at = call.arguments[folder] & 0xFFFFFFFF if folder >= 0 else linux_ptrace.AT_CWD
+        written = b"" if path < 0 else linux_memory.read_text(call.task, call.arguments[path])
+        self.is_open = name == "fstat" or bool(flags & _OF_DESCRIPTOR)
+        # Without a path or such a flag the call fails.
+        self.file = find(call.task, written, at) if written or self.is_open else ""
+        self._task, self._address = call.task, call.arguments[place]
+        self._with_mask, self._mask = name == "statx", call.arguments[3]
+        # What a link leads to that stands for an open file is this file.
+        followed = not written or not (name == "lstat" or flags & _NO_FOLLOW)
+        self._flags = 0 if followed else _NO_FOLLOW
+
+    def is_older(self, since: int) -> bool:
+        """Return whether there is no file, or one with no time since a moment, in nanoseconds."""
+        # To show its status takes longer than this look.
+        try:
+            found = os.stat(self.file, follow_symlinks=not self._flags)
+        except (OSError, ValueError):
+            return True
+        return max(found.st_mtime_ns, found.st_ctime_ns, found.st_atime_ns) < since
+
+    def show(
+        self, shifts: Sequence[tuple[int, float]], chosen: Container[int] = ()
+    ) -> tuple[int, bool] | None:
+        """
+        Answer the call with moved times; ``None`` if only the kernel can answer it.
+
+        Returns:
+            When the file or folder was last changed, in nanoseconds, 0 for others; and whether it is the
+            working folder of the task.
+
+        Args:
+            shifts, chosen: As those of `shown_time`; the last shift is the present one.
+        """
+        path = os.fsencode(self.file)
+        if self._with_mask:
+            done = libc.syscall(_STATX_CALL, _AT_CWD, path, self._flags, ctypes.c_uint(self._mask), _status)
+        else:
+            done = libc.syscall(_STATUS_CALL, _AT_CWD, path, _status, self._flags)
+        if done < 0:
+            return None
+        seen = _move_status(shifts, chosen, of_statx=self._with_mask)
+        size = _SIZE_OF_STATX if self._with_mask else _SIZE_OF_STATUS
+        if not linux_memory.write_bytes(self._task, self._address, _status.raw[:size]):
+            return None
+        is_own = seen[2] and _inode(f"/proc/{self._task}/cwd") == seen[1]
+        return seen[0], is_own
 
 
 def find(task: int, written: bytes, folder: int = linux_ptrace.AT_CWD) -> str:
     """Return where this process finds the file that a task names by a path, a folder or both."""
     path = os.fsdecode(written)
+    if path.startswith(_OWN_LINKS):
+        return ""
     if path.startswith("/"):
-        return "" if path.startswith("/proc") else path
+        return f"/proc/{task}{path[10:]}" if f"{path}/".startswith("/proc/self/") else path
     base = f"/proc/{task}/{'cwd' if folder == linux_ptrace.AT_CWD else f'fd/{folder}'}"
     return f"{base}/{path}" if path else base
 
@@ -133,23 +189,11 @@ def path_of(place: str) -> str:
     return linux.read_link(place) if is_open else os.path.realpath(place)
 
 
-def _is_older(place: str, since: int, *, follow: bool) -> bool:
-    """Return whether there is no file, or one with no time since a moment."""
-    # A second stop and the search for times in its answer cost more than this look. Between both only another
-    # process could write the file.
-    try:
-        found = os.stat(place, follow_symlinks=follow)
-    except (FileNotFoundError, NotADirectoryError):
-        return bool(place)
-    except (OSError, ValueError):
-        return False
-    return max(found.st_mtime_ns, found.st_ctime_ns, found.st_atime_ns) < since
-
-
-def chosen_times(task: int, name: str, address: int) -> Iterator[int]:
-    """Yield the times, in nanoseconds, that a program gives a file by a call with its times at an address."""
-    unit = _CHOOSING[name][3]
-    data = linux_memory.read_bytes(task, address, 32 if unit else 16) if address else b""
+def choose_times(call: Call, name: str) -> Iterator[int]:
+    """Yield the times, in nanoseconds, that a program gives a file by a call."""
+    _, _, place, unit = _CHOOSING[name]
+    address = call.arguments[place]
+    data = linux_memory.read_bytes(call.task, address, 32 if unit else 16) if address else b""
     words = struct.unpack(f"={len(data) // 8}q", data[: len(data) // 8 * 8])
     if not unit:
         yield from (second * _BILLION for second in words)
@@ -176,75 +220,48 @@ def shown_time(at: int, now: int, shifts: Sequence[tuple[int, float]], chosen: C
     return at
 
 
-def move(
-    task: int, name: str, address: int, shifts: Sequence[tuple[int, float]], chosen: Container[int] = ()
-) -> tuple[int, bool]:
+def show_time(call: Call, name: str, seconds: float) -> int | None:
     """
-    Move the times in the answer to a call ahead.
+    Show a task the time by a clock that is so many seconds ahead.
 
-    Returns:
-        Of the status of a file or folder when that was last changed, in nanoseconds, else 0; and whether it
-        is the working folder of the task.
-
-    Args:
-        task: The task, which stopped with the result.
-        name: The call.
-        address: Where its answer is.
-        shifts, chosen: As those of `shown_time`; the last shift is the present one.
+    Returns what the call answers, or ``None`` if only the kernel can answer it.
     """
-    if not linux_observing.succeeded(task):
-        return 0, False
-    seconds = shifts[-1][1]
-    if name in _STATUSES:
-        return _move_status(task, address, shifts, chosen, of_statx=name == "statx")
+    address = call.arguments[_TIMES[name][2]]
+    clock = call.arguments[0] & 0xFFFFFFFF if name == "clock_gettime" else time.CLOCK_REALTIME
+    now = time.clock_gettime_ns(clock) + round(seconds * _BILLION)
+    whole, fraction = divmod(now, _BILLION)
     if name == "time":
-        # The fraction of the present second counts too: a time must not come before one that was shown.
-        now = int(time.time() + seconds)
-        linux_ptrace.ptrace(_POKE_USER, task, _RESULT, now)
-        if address:
-            linux_ptrace.ptrace(_POKE, task, address, now)
-    elif address:
-        _move_time(task, address, seconds, 1000 if name == "gettimeofday" else 1)
-    return 0, False
-
-
-def _move_time(task: int, address: int, seconds: float, unit: int) -> None:
-    """Move a time ahead, in seconds and a number of units of ``unit`` nanoseconds."""
-    data = linux_memory.read_bytes(task, address, _TIME.size)
-    if len(data) == _TIME.size:
-        _store(task, address, _TIME.unpack(data), seconds, unit)
-
-
-def _store(task: int, address: int, found: tuple[int, ...], seconds: float, unit: int = 1) -> None:
-    # The rest of the second word of a time in statx is no part of it.
-    whole, fraction, rest = found
-    whole, fraction = divmod(whole * _BILLION + fraction * unit + round(seconds * _BILLION), _BILLION)
-    linux_ptrace.ptrace(_POKE, task, address, whole)
-    second = int.from_bytes(struct.pack("=Ii", fraction // unit, rest), "little")
-    linux_ptrace.ptrace(_POKE, task, address + 8, second)
+        shown, answer = _WORD.pack(whole), whole
+    else:
+        shown, answer = _TWO_WORDS.pack(whole, fraction // 1000 if name == "gettimeofday" else fraction), 0
+    if name == "gettimeofday" and call.arguments[1]:
+        return None  # it asks for the time zone of the kernel, too, as no program does any more
+    return answer if not address or linux_memory.write_bytes(call.task, address, shown) else None
 
 
 def _move_status(
-    task: int, address: int, shifts: Sequence[tuple[int, float]], chosen: Container[int], *, of_statx: bool
-) -> tuple[int, bool]:
-    now = time.time_ns()
+    shifts: Sequence[tuple[int, float]], chosen: Container[int], *, of_statx: bool
+) -> tuple[int, int, bool]:
+    """
+    Move the times in the status that was asked for.
+
+    Returns when that file or folder was last changed, 0 for others, its inode, and whether it is a folder.
+    """
+    now, changed = time.time_ns(), 0
     places = _IN_STATX if of_statx else _IN_STATUS
-    data = linux_memory.read_bytes(task, address, max(places) + _TIME.size)
-    if len(data) < max(places) + _TIME.size:
-        return 0, False
-    changed = 0
     for place in places:
-        found = _TIME.unpack_from(data, place)
-        at = found[0] * _BILLION + found[1]
+        # The rest of the second word of a time in statx is no part of it.
+        second, fraction, rest = _TIME.unpack_from(_status, place)
+        at = second * _BILLION + fraction
         if (shown := shown_time(at, now, shifts, chosen)) != at:
-            _store(task, address + place, found, (shown - at) / _BILLION)
+            _TIME.pack_into(_status, place, *divmod(shown, _BILLION), rest)
         # Not when it was last read, which most file systems do not keep.
         if place != places[0]:
             changed = max(changed, at)
-    (mode,) = (_MODE_IN_STATX if of_statx else _MODE).unpack_from(data)
-    (inode,) = struct.unpack_from("=Q", data, 32 if of_statx else 8)
-    own = stat.S_ISDIR(mode) and _inode(f"/proc/{task}/cwd") == inode
-    return (changed if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else 0), own
+    (mode,) = (_MODE_IN_STATX if of_statx else _MODE).unpack_from(_status)
+    (inode,) = struct.unpack_from("=Q", _status, 32 if of_statx else 8)
+    is_folder = stat.S_ISDIR(mode)
+    return (changed if stat.S_ISREG(mode) or is_folder else 0), inode, is_folder
 
 
 def _inode(path: str) -> int:

@@ -1,4 +1,4 @@
-"""Linux: the memory of other processes, where the system lets this process read it."""
+"""Linux: the memory of other processes, where the system lets this process reach it."""
 
 from __future__ import annotations
 
@@ -42,6 +42,22 @@ def _read_file(task: int, address: int, size: int) -> bytes:
         raise PermissionError(f"the memory of process {task} cannot be read") from problem
     except (OSError, ValueError, OverflowError):
         return b""
+
+
+def write_bytes(task: int, address: int, data: bytes) -> bool:
+    """Write at an address of a task; return whether all was written."""
+    ctypes.memmove(_buffer, data, len(data))
+    _here.length = _there.length = len(data)
+    _there.base = address
+    done: int = libc.process_vm_writev(task, _pieces[0], 1, _pieces[1], 1, 0)
+    if done >= 0 or ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS):
+        return done == len(data)
+    try:
+        with open(f"/proc/{task}/mem", "r+b", buffering=0) as memory:
+            memory.seek(address)
+            return memory.write(data) == len(data)
+    except (OSError, ValueError, OverflowError):
+        return False
 
 
 def read_text(task: int, address: int) -> bytes:

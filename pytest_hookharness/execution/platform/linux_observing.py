@@ -1,5 +1,5 @@
 """
-Linux: a process whose looks at the world are recorded: its stops, its memory, and its start.
+Linux: a process whose looks at the world are recorded: its stops and the start of its programs.
 
 Each new program gets a stack without the address of the vDSO, or a vDSO that makes system calls. The C
 library then reads the clock by such calls, which stop, and not in memory that it shares with the kernel.
@@ -7,13 +7,18 @@ library then reads the clock by such calls, which stop, and not in memory that i
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import stat
 import struct
 
-from pytest_hookharness.execution.platform import linux, linux_memory, linux_ptrace, linux_vdso
+from pytest_hookharness.execution.platform import (
+    linux,
+    linux_listener,
+    linux_memory,
+    linux_ptrace,
+    linux_vdso,
+)
 from pytest_hookharness.execution.platform.linux import libc
 
 TYPE_CHECKING = False
@@ -27,7 +32,6 @@ if TYPE_CHECKING:
     # ``gone``, ``moved`` onto it, ``linked``.
     # ``file``: the resolved path of an open file; the last entry says that it is not a program's output.
     # ``source``: something else than a file, after its kind.
-    # ``processors``: on which processors processes run, which is no source.
     # ``trouble``: nothing; how says why the call cannot be recorded.
     Seen = tuple[str, str, str, bool]
 
@@ -41,13 +45,12 @@ _STACK = 1 << 18
 _ARGUMENTS = 1 << 16
 _VDSO, _IGNORE = 33, 1
 _AT_CALL = (1, 3)
+# Where the registers of x86_64 are that hold the answer and the number of a call. The answer of one that was
+# interrupted says when it starts again: if the signal has no handler or one that asks for it, or always.
+_PEEK_USER, _POKE_USER, _ANSWER, _NUMBER = 3, 6, 80, 120
+_UNLESS_HANDLED, _IN_ANY_CASE = -512, -513
 # Why a task stopped, its architecture, and the number and the arguments of its call.
 _CALL = struct.Struct("=B3xI16x7Q")
-FOREIGN = -1  # stands for the number of every call of another architecture
-ANOTHER_ARCHITECTURE = "a program of another architecture (32 bit) was run"
-_AWAITED = frozenset((signal.SIGCHLD, signal.SIGALRM))
-# Seconds after which something else than a stop may be due.
-_SILENCE = 0.002
 
 
 def observe(pid: int) -> None:
@@ -55,43 +58,6 @@ def observe(pid: int) -> None:
     if linux_ptrace.MACHINE not in linux_ptrace.ARCHITECTURES:
         raise OSError(f"the system calls of {linux_ptrace.MACHINE} are not known")
     linux_ptrace.ptrace(_SEIZE, pid, 0, _OPTIONS)
-
-
-def share_processor() -> set[int]:
-    """Keep this process and what it starts on one processor; return those of before, empty if only one."""
-    try:
-        before = os.sched_getaffinity(0)
-        if len(before) > 1:
-            os.sched_setaffinity(0, (libc.sched_getcpu(),))
-            return before
-    except (OSError, ValueError, AttributeError):
-        pass
-    return set()
-
-
-def use_processors(task: int, processors: set[int]) -> None:
-    """Let a task, and what it has just started, use some processors again; 0 stands for this process."""
-    with contextlib.suppress(OSError):
-        os.sched_setaffinity(task, processors)
-    # After the task itself: what it starts from now on inherits that, and may change it.
-    for each in [*linux.children(task), *linux.threads(task)] if task else ():
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(each, processors)
-
-
-def attend(take: Callable[[], bool]) -> None:
-    """Handle stops for some milliseconds; ``take`` handles them and returns whether to wait for more."""
-    # Sooner than by a handler, a pipe and a poll, and with one timer for all of them.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
-    signal.setitimer(signal.ITIMER_REAL, _SILENCE, _SILENCE)
-    try:
-        while take() and signal.sigwaitinfo(_AWAITED).si_signo == signal.SIGCHLD:
-            continue
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        # It must not end this process when it is let in again.
-        signal.sigtimedwait((signal.SIGALRM,), 0)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
 
 
 def stop_of(status: int) -> tuple[str, int]:
@@ -123,6 +89,19 @@ def resume_to_result(task: int) -> None:
         return
 
 
+def interrupted_call(task: int) -> int:
+    """Return the number of the call that a signal, at which a task stopped, has interrupted; -1 if none."""
+    # Elsewhere than on x86_64 the kernel has decided by now whether the call starts again.
+    if linux_ptrace.MACHINE != "x86_64" or libc.ptrace(_PEEK_USER, task, _ANSWER, 0) != _UNLESS_HANDLED:
+        return -1
+    return int(libc.ptrace(_PEEK_USER, task, _NUMBER, 0))
+
+
+def restart_call(task: int) -> None:
+    """Have the interrupted call of a task start again, however the signal is handled."""
+    libc.ptrace(_POKE_USER, task, _ANSWER, _IN_ANY_CASE)
+
+
 def succeeded(task: int) -> bool:
     """Return whether the call whose result stopped a task has succeeded."""
     info = linux_ptrace.call_info(task)
@@ -136,7 +115,7 @@ def stopped_call(task: int) -> tuple[int, tuple[int, ...]] | None:
         return None
     _, architecture, number, *arguments = _CALL.unpack_from(info)
     known = architecture == linux_ptrace.ARCHITECTURE and not number & linux_ptrace.X32
-    return (number if known else FOREIGN), tuple(arguments)
+    return (number if known else linux_listener.FOREIGN), tuple(arguments)
 
 
 def begin_program(task: int, lets: Callable[[str], bool]) -> tuple[str, bytes, str, bool]:

@@ -35,8 +35,9 @@ _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
 # Codes of rules: load a value, compare it, and answer.
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
 X32 = 0x40000000  # in the number of a call: another architecture of the same processor
-# What a filter answers: let the call pass, stop before it, or make it fail with an error number.
-ALLOW, TRACE, REFUSE = 0x7FFF0000, 0x7FF00000, 0x00050000
+# What a filter answers: let the call pass, stop before it, have it wait for the answer of a listener, or make
+# it fail with an error number.
+ALLOW, TRACE, WAIT, REFUSE = 0x7FFF0000, 0x7FF00000, 0x7FC00000, 0x00050000
 
 # For each call its numbers on x86_64 and on aarch64, and which arguments name what it changes: a descriptor,
 # a path, a folder and a path, or one of the last two followed by flags.
@@ -98,12 +99,12 @@ _CHANGING_BY_NUMBER = names_by_number(_CHANGING)
 
 
 def stops_before(
-    calls: AbstractSet[int], cases: Mapping[int, Sequence[tuple[int, int, int, int]]]
+    calls: AbstractSet[int], cases: Mapping[int, Sequence[tuple[int, int, int, int]]], how: int = TRACE
 ) -> list[tuple[int, int, int, int]]:
     """
     Return the rules of a filter that stops a task before some calls, and before all of another architecture.
 
-    ``cases`` has other rules for some of the numbers.
+    ``cases`` has other rules for some of the numbers; ``how`` is the answer for the others.
     """
     plain = sorted(calls - cases.keys())
     # The tests come first, then the two answers, then the cases.
@@ -117,14 +118,14 @@ def stops_before(
         rules.append((_EQUAL, target - len(rules) - 1, 0, number))
         target += len(case)
     rules += [(_EQUAL, len(plain) - place, 0, number) for place, number in enumerate(plain)]
-    rules += [(ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, TRACE)]
+    rules += [(ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, how)]
     return rules + [rule for case in cases.values() for rule in case]
 
 
-def stop_if(argument: int, values: Collection[int]) -> list[tuple[int, int, int, int]]:
-    """Return the case of a call that stops if an argument has one of some values."""
+def wait_if(argument: int, values: Collection[int]) -> list[tuple[int, int, int, int]]:
+    """Return the case of a call that waits if an argument has one of some values."""
     tests = [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(sorted(values))]
-    return [_load(argument), *tests, (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, TRACE)]
+    return [_load(argument), *tests, (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, WAIT)]
 
 
 def pass_if_marked(argument: int, mark: int) -> list[tuple[int, int, int, int]]:
@@ -133,14 +134,14 @@ def pass_if_marked(argument: int, mark: int) -> list[tuple[int, int, int, int]]:
     return [upper, (_EQUAL, 0, 1, mark), (ANSWER, 0, 0, ALLOW)]
 
 
-def stop_unless(argument: int, value: int) -> list[tuple[int, int, int, int]]:
-    """Return the case of a call that stops unless an argument has a value."""
-    return [_load(argument), (_EQUAL, 0, 1, value), (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, TRACE)]
+def wait_unless(argument: int, value: int) -> list[tuple[int, int, int, int]]:
+    """Return the case of a call that waits unless an argument has a value."""
+    return [_load(argument), (_EQUAL, 0, 1, value), (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, WAIT)]
 
 
-def stop_if_any_bit(argument: int, bits: int) -> list[tuple[int, int, int, int]]:
-    """Return the case of a call that stops if an argument has one of some bits."""
-    return [_load(argument), (_ANY_BIT, 1, 0, bits), (ANSWER, 0, 0, ALLOW), (ANSWER, 0, 0, TRACE)]
+def by_bits(argument: int, bits: int, found: int, rest: int) -> list[tuple[int, int, int, int]]:
+    """Return the case of a call with one answer if an argument has one of some bits, and another one else."""
+    return [_load(argument), (_ANY_BIT, 1, 0, bits), (ANSWER, 0, 0, rest), (ANSWER, 0, 0, found)]
 
 
 def _load(argument: int) -> tuple[int, int, int, int]:

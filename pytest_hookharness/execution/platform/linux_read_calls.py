@@ -1,8 +1,9 @@
 """
 Linux: the system calls by which a program looks at the world, and what each of them says.
 
-The kernel stops an observed process before each of these calls, by a seccomp filter that the process installs
-before it becomes a command. `decode` then says what the call looks at, in words that name no system call.
+Each of these calls of an observed process waits for an answer, by a seccomp filter that the process installs
+before it becomes a command; those that make or remove a name stop, because their result is needed too.
+`decode` then says what a call looks at, in words that name no system call.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import struct
 
 from pytest_hookharness.execution.platform import (
     linux,
+    linux_listener,
     linux_memory,
-    linux_observing,
     linux_ptrace,
     linux_vdso,
 )
@@ -24,12 +25,12 @@ from pytest_hookharness.execution.platform.linux_ptrace import AT_CWD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pytest_hookharness.execution.platform.linux_observing import Seen
 
     # A description of a call: the task, its name, and its arguments.
-    Decoder = Callable[[int, str, tuple[int, ...]], list[Seen]]
+    Decoder = Callable[[int, str, Sequence[int]], list[Seen]]
 
 # Calls that take a path: number on x86_64 and on aarch64, how it looks, then the places of the folder, the
 # path and the flags among the arguments, and whether a link at the end of the path is followed.
@@ -93,7 +94,6 @@ _SOURCES: dict[str, tuple[int, int, str]] = {
     "getpgid": (121, 155, "process"), "getsid": (124, 156, "process"),
     "pidfd_open": (434, 434, "process"), "process_vm_readv": (310, 270, "process"),
     "sysinfo": (99, 179, "machine"), "getrusage": (98, 165, "machine"), "times": (100, 153, "machine"),
-    "sched_setaffinity": (203, 122, "processors"), "sched_getaffinity": (204, 123, "processors"),
 }  # fmt: skip
 # Calls after which the record would not be complete; some only with certain flags.
 _TROUBLE: dict[str, tuple[int, int, str]] = {
@@ -112,6 +112,7 @@ _TROUBLE: dict[str, tuple[int, int, str]] = {
     "prlimit64": (302, 261, "a process limits the size of files"),  # a write that fails tells it
 }  # fmt: skip
 _SEEKS = {"lseek": (8, 62)}
+_SLOW = (("socket",), ("random",))  # kinds of sources
 _IO_URING, _OUTPUTS = 425, (1, 2)  # a call that has the same number on both machines
 _NEW_SPACES = 0x7E020000 | 0x00800000  # new namespaces, or a child that asks not to be traced
 _NEW_LISTENER = 8
@@ -128,43 +129,47 @@ _CONSTANT = frozenset(("/dev/null", "/dev/zero", "/dev/full"))
 
 
 _NAMES_OF = linux_ptrace.names_by_number(_PATHS, _DESCRIPTORS, _NAMES, _OPENS, _SOURCES, _TROUBLE, _SEEKS)
-# Calls that stop only with certain arguments.
+_MAKING = os.O_CREAT | os.O_TRUNC
+_STOP, _WAIT = ([(linux_ptrace.ANSWER, 0, 0, how)] for how in (linux_ptrace.TRACE, linux_ptrace.WAIT))
+# Calls that pass, wait or stop by their arguments, and calls that always stop.
 _CASES_BY_NAME = {
     # Only a seek from the end or from the present position says something about a file.
-    "lseek": linux_ptrace.stop_unless(2, os.SEEK_SET),
-    "clone": linux_ptrace.stop_if_any_bit(0, _NEW_SPACES),
-    "clock_gettime": [*linux_ptrace.pass_if_marked(0, linux_vdso.MARK), *linux_ptrace.stop_if(0, _CLOCKS)],
-    "prlimit64": linux_ptrace.stop_if(1, (resource.RLIMIT_FSIZE,)),
+    "lseek": linux_ptrace.wait_unless(2, os.SEEK_SET),
+    "clone": linux_ptrace.by_bits(0, _NEW_SPACES, linux_ptrace.WAIT, linux_ptrace.ALLOW),
+    "clock_gettime": [*linux_ptrace.pass_if_marked(0, linux_vdso.MARK), *linux_ptrace.wait_if(0, _CLOCKS)],
+    "sendmsg": [*linux_ptrace.pass_if_marked(2, linux_listener.MARK), *_WAIT],
+    "prlimit64": linux_ptrace.wait_if(1, (resource.RLIMIT_FSIZE,)),
+    "open": linux_ptrace.by_bits(1, _MAKING, linux_ptrace.TRACE, linux_ptrace.WAIT),
+    "openat": linux_ptrace.by_bits(2, _MAKING, linux_ptrace.TRACE, linux_ptrace.WAIT),
+    **dict.fromkeys(("creat", "openat2", *_NAMES), _STOP),
 }
 _CASES = {
     # Rings of input and output would read past the filter. Programs do without where there are none.
     _IO_URING: [(linux_ptrace.ANSWER, 0, 0, linux_ptrace.REFUSE | errno.ENOSYS)],
     **{number: _CASES_BY_NAME[name] for number, name in _NAMES_OF.items() if name in _CASES_BY_NAME},
 }
+WAITING = frozenset(_NAMES_OF)  # the numbers of the calls that may wait for an answer
+# And of those that may wait in the kernel too, such as to open a named pipe.
+BLOCKING = frozenset(
+    number for number, name in _NAMES_OF.items() if name in _OPENS or _SOURCES.get(name, ())[2:] in _SLOW
+)
 # Before a process is forked that installs it, which then does so sooner.
-_FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), _CASES))
+_FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), _CASES, linux_ptrace.WAIT))
 
 
-def filter_reads() -> None:
+def listen_for_reads() -> int:
     """
-    Have the kernel stop this process, and all that it becomes and starts, at calls that look at something.
+    Have the calls that look at something wait or stop, in this process and in all that it becomes and starts.
 
-    Raises:
-        OSError: The system refuses the filter.
+    Returns the descriptor of the listener that answers them; raises `OSError` if the system refuses.
     """
-    linux_ptrace.install_filter(_FILTER)
+    return linux_listener.listen(_FILTER)
 
 
-def decode(task: int) -> list[Seen]:
-    """
-    Return what the call at which a task stopped looks at; raise `PermissionError` if that is unreadable.
-    """
-    call = linux_observing.stopped_call(task)
-    if call is None:
-        return []
-    number, arguments = call
-    if number == linux_observing.FOREIGN:
-        return [("trouble", linux_observing.ANOTHER_ARCHITECTURE, "", True)]
+def decode(task: int, number: int, arguments: Sequence[int]) -> list[Seen]:
+    """Return what a call of a task looks at; raise `PermissionError` if that is unreadable."""
+    if number == linux_listener.FOREIGN:
+        return [("trouble", linux_listener.ANOTHER_ARCHITECTURE, "", True)]
     return _DECODER_OF.get(name := _NAMES_OF.get(number, ""), _decode_seek)(task, name, arguments)
 
 
@@ -182,11 +187,6 @@ def source_of(path: str) -> tuple[str, str] | None:
     return (
         None if path in _CONSTANT or path.startswith("/dev/fd/") or os.path.isdir(path) else ("device", path)
     )
-
-
-def shows_processors(seen: Seen) -> bool:
-    """Return whether a call may tell which processors a process may use."""
-    return seen[0] == "processors" or seen[2].startswith("/proc/")
 
 
 def is_of_system(path: str) -> bool:
@@ -211,11 +211,11 @@ def _absolute(task: int, folder: int, address: int) -> str:
     return f"{base}/{path}" if base else ""
 
 
-def _folder(arguments: tuple[int, ...], place: int) -> int:
+def _folder(arguments: Sequence[int], place: int) -> int:
     return arguments[place] & 0xFFFFFFFF if place >= 0 else AT_CWD
 
 
-def _decode_path(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+def _decode_path(task: int, name: str, arguments: Sequence[int]) -> list[Seen]:
     _, _, how, folder, path, flagged, follow = _PATHS[name]
     flags = arguments[flagged] if flagged >= 0 else 0
     found = _absolute(task, _folder(arguments, folder), arguments[path])
@@ -226,7 +226,7 @@ def _decode_path(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]
     return []
 
 
-def _decode_descriptor(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+def _decode_descriptor(task: int, name: str, arguments: Sequence[int]) -> list[Seen]:
     return _descriptor(task, _DESCRIPTORS[name][2], arguments[0] & 0xFFFFFFFF)
 
 
@@ -235,7 +235,7 @@ def _descriptor(task: int, how: str, number: int) -> list[Seen]:
     return [("file", how, path, number not in _OUTPUTS)] if path.startswith("/") else []
 
 
-def _decode_seek(task: int, _name: str, arguments: tuple[int, ...]) -> list[Seen]:
+def _decode_seek(task: int, _name: str, arguments: Sequence[int]) -> list[Seen]:
     if arguments[2] != os.SEEK_CUR or arguments[1] == 0:
         return _descriptor(
             task, "end" if arguments[2] == os.SEEK_END else "position", arguments[0] & 0xFFFFFFFF
@@ -243,7 +243,7 @@ def _decode_seek(task: int, _name: str, arguments: tuple[int, ...]) -> list[Seen
     return []
 
 
-def _decode_name(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+def _decode_name(task: int, name: str, arguments: Sequence[int]) -> list[Seen]:
     found = [
         (what, _absolute(task, _folder(arguments, folder), arguments[path]))
         for what, folder, path in _NAMES[name][2]
@@ -251,7 +251,7 @@ def _decode_name(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]
     return [("name", what, path, False) for what, path in found if path]
 
 
-def _decode_open(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+def _decode_open(task: int, name: str, arguments: Sequence[int]) -> list[Seen]:
     folder, rest = (
         (AT_CWD, arguments) if name in ("open", "creat") else (_folder(arguments, 0), arguments[1:])
     )
@@ -271,7 +271,7 @@ def _decode_open(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]
     return [("open", how + "".join(sign for sign, flag in _SIGNS if flags & flag), path, follow)]
 
 
-def _decode_source(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+def _decode_source(task: int, name: str, arguments: Sequence[int]) -> list[Seen]:
     kind, detail = _SOURCES[name][2], name
     if name == "getrandom":
         # The size belongs to it: the start of a program asks for other sizes than the program.
@@ -280,15 +280,13 @@ def _decode_source(task: int, name: str, arguments: tuple[int, ...]) -> list[See
         detail = _CLOCKS.get(arguments[0] & 0xFFFFFFFF, "") if name == "clock_gettime" else "realtime"
     elif kind == "socket":
         return _decode_socket(task, name, arguments)
-    elif kind == "processors":
-        return [("processors", name, "", True)]
     elif kind == "process":
         pid = arguments[0] & 0xFFFFFFFF
         detail = "" if pid == 0 else str(pid if pid < 1 << 31 else (1 << 32) - pid)
     return [("source", kind, detail, True)] if detail else []
 
 
-def _decode_socket(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+def _decode_socket(task: int, name: str, arguments: Sequence[int]) -> list[Seen]:
     if name == "socket":
         family = arguments[0] & 0xFFFFFFFF
         # A socket of the machine says nothing before it is connected.
@@ -322,7 +320,7 @@ def _family(number: int) -> str:
         return f"family {number}"
 
 
-def _decode_trouble(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+def _decode_trouble(task: int, name: str, arguments: Sequence[int]) -> list[Seen]:
     flags = arguments[0]
     if name == "clone3":
         flags = int.from_bytes(linux_memory.read_bytes(task, arguments[0], 8), "little")

@@ -13,7 +13,6 @@ import signal
 import socket
 import time
 
-from pytest_hookharness.execution.platform import linux_observing
 from pytest_hookharness.execution.platform.current import system
 from pytest_hookharness.execution.processes import framing, process_tree
 from pytest_hookharness.execution.processes.framing import WAITS, WORKS, ProcessRequest
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
 
 _NEVER = float("inf")
 _POLL_INTERVAL = 0.005
-# Seconds in which only the stops of an observed hook are attended to.
-_LONGEST_FOLLOWED = 0.01
+# Seconds in which only the calls of an observed hook are attended to.
+_LONGEST_SERVED = 0.01
 _IN, _OUT = select.POLLIN, select.POLLOUT
 _monotonic = time.monotonic
 
@@ -133,6 +132,8 @@ class Batch:
         self._owners = ProcessOwners(len(hooks), whole_machine=not self.tree.sees_all)
         self.spawner.passed = self._owners.passed
         self.tracer = self._find_tracer([hook.request for hook in hooks])
+        # What an earlier batch let live may still make calls that wait.
+        self.tracer.listeners |= self.spawner.listeners
         first = _monotonic()
         self._load = Load(first, self.tracer, wanted=watched)
         try:
@@ -159,7 +160,7 @@ class Batch:
                 # the process table.
                 self.tree.kill_all([hook.pid for hook in started if hook.pid], self._owners)
             self._owners.end()
-            self.tracer.part()
+            self.spawner.listeners = self.tracer.close()
             for hook in started:
                 hook.close()
         return [hook.report(first) for hook in hooks]
@@ -171,10 +172,7 @@ class Batch:
         if held is not None and held.tracer is not None and alone is not None and alone.observed:
             return held.tracer
         self.spawner.release()
-        tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
-        if alone is not None and alone.observed:
-            tracer.keep_together()
-        return tracer
+        return Tracer("" if self.tree.sees_all else _NO_REACH)
 
     def members(self, hook: HookProcess) -> list[int]:
         """List the living processes that belong to a hook."""
@@ -229,9 +227,11 @@ class Batch:
         ready = self._poll.poll(None if until == _NEVER else max(0.0, (until - now) * 1000))
         now = _monotonic()
         woken = False
-        for descriptor, _ in ready:
+        for descriptor, events in ready:
             stream = self._watched[descriptor]
-            if stream is None:
+            if descriptor in self.tracer.listeners:
+                self._serve(descriptor, events, until)
+            elif stream is None:
                 if descriptor != self._wake:
                     raise EOFError("the other side is gone, or interrupts the batch")
                 os.read(descriptor, 4096)
@@ -244,19 +244,17 @@ class Batch:
                 self._changed = not stream.feed(now) or self._changed
         if woken:
             self._reap(now)
-            if self.tracer.together:
-                self._follow(min(until, now + _LONGEST_FOLLOWED))
-                now = _monotonic()
-        self._attend(now)
+        self._attend(_monotonic())
 
-    def _follow(self, until: float) -> None:
-        """Attend to the stops of an observed hook alone, until it ends or something else may be due."""
-
-        def take() -> bool:
-            now = _monotonic()
-            return not self._reap(now) and self.tracer.together and now < until
-
-        linux_observing.attend(take)
+    def _serve(self, listener: int, events: int, until: float) -> None:
+        """Answer the calls that wait at a listener, until none comes or something else may be due."""
+        if events & _IN:
+            self.tracer.serve(listener, self._wake, min(until, _monotonic() + _LONGEST_SERVED))
+        else:
+            # The last process has ended whose calls waited there.
+            self.tracer.listeners.discard(listener)
+            os.close(listener)
+            self._changed = True
 
     def _rebuild(self) -> None:
         """Register exactly what is open now."""
@@ -265,6 +263,7 @@ class Batch:
         watched: dict[int, OutputReader | InputWriter | None] = {
             self._wake: None,
             self._control.fileno(): None,
+            **dict.fromkeys(self.tracer.listeners),
         }
         self._watched = watched
         for descriptor in watched:
@@ -281,7 +280,7 @@ class Batch:
         self._changed = False
 
     def _next_deadline(self, now: float) -> float:
-        until = min(self._load.due, self.tracer.due)
+        until = self._load.due
         for hook in self._pending:
             until = min(until, hook.due)
             if hook.source.due is not None and hook.source.fd >= 0:
@@ -291,8 +290,8 @@ class Batch:
                 until = min(until, now + _POLL_INTERVAL)
         return until
 
-    def _reap(self, now: float) -> bool:
-        """Reap all children that ended, orphans too; return whether a hook has ended."""
+    def _reap(self, now: float) -> None:
+        """Reap all children that ended, orphans too."""
         # All children are reaped before any hook reacts, so that each sees which others are gone.
         ended: list[tuple[HookProcess, int, Any]] = []
         while True:
@@ -312,14 +311,11 @@ class Batch:
                 ended.append((hook, status, usage))
         for hook, status, usage in ended:
             hook.exited(status, usage, now)
-        return bool(ended)
 
     def _attend(self, now: float) -> None:
         """Let every hook do what is due."""
         if now >= self._load.due and (change := self._load.look(now)) is not None:
             framing.send(self._control, ("load", change))
-        if now >= self.tracer.due:
-            self.tracer.part()
         # A copy, for hooks that are done leave the list.
         for hook in self._pending.copy():
             source = hook.source

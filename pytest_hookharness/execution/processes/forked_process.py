@@ -79,7 +79,7 @@ class ForkedProcess:
                 socket.send_fds(orders, [b"s"], streams if terminal is None else (*streams, terminal))
                 framing.send(orders, {**vars(request), "data": b""})
             if self.tracer is not None:
-                self.tracer.await_program(self._pid)
+                self.tracer.await_program(self._pid, self._refusals)
         return self._pid, self._refusals
 
     @contextlib.contextmanager
@@ -94,12 +94,12 @@ class ForkedProcess:
         """End it, for something else is run."""
         self._orders.close()
         os.close(self._refusals)
-        if self.tracer is not None:
-            self.tracer.part()
         with contextlib.suppress(ProcessLookupError, ChildProcessError):
             os.kill(self._pid, signal.SIGKILL)
             while os.WIFSTOPPED(os.waitpid(self._pid, 0)[1]):
                 continue
+        if self.tracer is not None:
+            self.tracer.close()
 
 
 def _obey(orders: socket.socket, refuse: int, execute: Execute) -> None:

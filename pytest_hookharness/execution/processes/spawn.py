@@ -33,12 +33,14 @@ class Spawner:
         passed: Descriptors that they inherit besides their streams.
         warm: Interpreters that some are forked from.
         held: A process that waits to become an observed hook; ``None`` if there is none.
+        listeners: Where calls of processes wait that earlier batches left alive.
     """
 
     def __init__(self) -> None:
         self.passed: tuple[int, ...] = ()
         self.warm = WarmInterpreters(self._start_passing)
         self.held: ForkedProcess | None = None
+        self.listeners: set[int] = set()
         self._open_pipe()
         # The last argument allows vfork; not every version takes it.
         self._start: Starter = self._by_popen
@@ -77,13 +79,7 @@ class Spawner:
     def hold(self) -> None:
         """Fork a process that waits to become the hook of the next batch, if that is an observed one."""
         self.release()
-        tracer = Tracer()
-        tracer.keep_together()
-        try:
-            self.held = ForkedProcess(self._execute, tracer)
-        except OSError:
-            tracer.part()
-            raise
+        self.held = ForkedProcess(self._execute, Tracer())
 
     def release(self) -> None:
         """End the process that waits, if there is one."""

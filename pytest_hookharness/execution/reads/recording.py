@@ -83,12 +83,11 @@ class Recording:
         pids: All tasks that ever belonged to the hook run.
         shifts: Since when its clock is by how many seconds ahead; empty if it is not moved.
         times_only: Whether only its programs and what shows a time are recorded.
-        unseen: Whether a path may lead elsewhere for the processes than for the tracer.
         since: The times of a file count as a time if it was changed at this time or later.
     """
 
     def __init__(self, since: int = 0, *, times_only: bool = False) -> None:
-        self.since, self.times_only, self.unseen = since, times_only, False
+        self.since, self.times_only = since, times_only
         self.shifts, self.chosen = tuple[tuple[int, float], ...](), dict[int, None]()
         self.gap, self.observed = "", True
         self.pids: set[int] = set()
@@ -294,10 +293,11 @@ class Recording:
         """Look for names that stand for the times of files, if the file may be a script of the program."""
         if not image.is_scripted or path in self._asked:
             return
-        place, path = path, clock_calls.path_of(path)
-        # Most files are asked for several times. A place that depends on the process may become another one.
-        if path == place:
-            self._asked.add(path)
+        # Most files are asked for several times.
+        path = clock_calls.path_of(path)
+        if path in self._asked:
+            return
+        self._asked.add(path)
         # What is compiled has a source, and what adds folders for modules belongs to the environment.
         if "/__pycache__/" not in path and not path.endswith(".pth") and path not in _TIMELESS:
             self._read_script(path)

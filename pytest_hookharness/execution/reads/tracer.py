@@ -1,6 +1,8 @@
 """
 The tracer: records what the observed hooks of a batch look at, until their last process has ended.
 
+Their calls wait for its answer; where a program begins or ends, and where a name is changed, they stop.
+
 It works inside the item supervisor, which is the hooks' parent anyway and waits for all of them. So an
 observed hook has the parent, the streams and the time limits of any other one.
 """
@@ -8,10 +10,13 @@ observed hook has the parent, the streams and the time limits of any other one.
 from __future__ import annotations
 
 import os
+import select
+import socket
 import struct
 import time
 
 from pytest_hookharness.execution.platform import linux_clock_calls as clock_calls
+from pytest_hookharness.execution.platform import linux_listener
 from pytest_hookharness.execution.platform import linux_observing as observing
 from pytest_hookharness.execution.platform import linux_ptrace as tracing
 from pytest_hookharness.execution.platform import linux_read_calls as read_calls
@@ -20,29 +25,30 @@ from pytest_hookharness.execution.reads.recording import Image, Recording
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import _socket
+    from collections.abc import Sequence
     from typing import Any
 
+    from pytest_hookharness.execution.platform.linux_listener import Call
+
 _GO, _STAY = b"+", b"-"
-_NEVER = float("inf")
-_NOTHING_ASKED: tuple[str, int, str, str] = "", 0, "", ""
-# A hook is no longer kept on the tracer's processor after so many seconds without a stop, or with more tasks:
-# a shell, that of a script, and what this one starts.
-_PAUSE, _MOST_TASKS = 0.1, 3
+# Milliseconds in which the next call of an observed hook is awaited alone.
+_SILENCE_MS = 1
+_IN = select.POLLIN
 
 
 class _Task:
     """A thread of an observed process."""
 
-    __slots__ = ("asked", "changing", "image", "pid", "recording")
+    __slots__ = ("changing", "image", "pid", "recording", "went_on")
 
     def __init__(self, recording: Recording, image: Image, pid: int) -> None:
         self.recording = recording
         self.image = image
         self.pid = pid
+        # How the call at which it stopped changes a name if it succeeds, and the name.
         self.changing: tuple[str, ...] = ()
-        # With a moved clock: the call that shows a time, where its answer will be, what that shows, the file.
-        self.asked = _NOTHING_ASKED
+        # The number of its last call that waited, if that may wait in the kernel, too.
+        self.went_on = -1
 
 
 class Tracer:
@@ -51,7 +57,7 @@ class Tracer:
 
     Attributes:
         seconds: How long it has kept processes waiting while it recorded.
-        due: When to let the hook use all processors again, on the monotonic clock.
+        listeners: The descriptors at which calls of observed hooks wait for an answer.
     """
 
     def __init__(self, gap: str = "") -> None:
@@ -63,39 +69,13 @@ class Tracer:
         self._recordings: dict[int, Recording] = {}
         self._stopped: set[int] = set()
         self.seconds = 0.0
-        self.due = _NEVER
-        self._processors: set[int] = set()
-        self._together = False
+        self.listeners: set[int] = set()
 
-    def keep_together(self) -> None:
+    def enter(self, gate: socket.socket, *, times_only: bool) -> None:
         """
-        Keep the hook that is started next on the processor of the tracer.
+        Have some calls of this process wait for the tracer at the other side of the gate, if it can do so.
 
-        At each stop one of them waits for the other, and to wake a process on another processor takes longer
-        than all that is recorded. It ends when the hook asks for its processors or may read them in the
-        process table, when several tasks could work side by side, and when it makes no calls.
-        """
-        self._processors = observing.share_processor()
-        self._together = bool(self._processors)
-
-    @property
-    def together(self) -> bool:
-        """Whether the hook is kept on the processor of the tracer."""
-        return self._together
-
-    def part(self, *others: int) -> None:
-        """Give this process, all tasks and some other processes the processors back that they had before."""
-        self.due = _NEVER
-        if self._together:
-            self._together = False
-            for task in (0, *others, *self._tasks):
-                observing.use_processors(task, self._processors)
-
-    def enter(self, gate: _socket.socket, *, times_only: bool) -> None:
-        """
-        Have this process stopped at some of its calls, if the tracer at the other side of the gate can do so.
-
-        With ``times_only``, only at calls that show a time, not at all calls that look at something.
+        With ``times_only``, only calls that show a time, not all calls that look at something.
         """
         # Or its parent could not trace it, unless it has rights over the machine.
         system.allow_dumps(True)
@@ -103,33 +83,34 @@ class Tracer:
         if gate.recv(1) != _GO:
             return
         try:
-            (clock_calls.filter_times if times_only else read_calls.filter_reads)()
+            listener = (clock_calls.listen_for_times if times_only else read_calls.listen_for_reads)()
+            linux_listener.hand_over(gate.fileno(), listener)
         except (OSError, AttributeError) as problem:
-            answer = str(problem).encode()
-        else:
-            answer = _GO
-        # By a call that does not stop, for the tracer waits for the answer.
-        os.write(gate.fileno(), answer)
+            # By a call that does not wait, for the tracer waits for this answer.
+            os.write(gate.fileno(), str(problem).encode())
 
-    def let_in(self, pid: int, gate: _socket.socket, since: int = 0, *, times_only: bool = False) -> None:
+    def let_in(self, pid: int, gate: socket.socket, since: int = 0, *, times_only: bool = False) -> None:
         """
         Observe a process that waits in `enter`, at the other side of the gate.
 
         Args:
             since: Times of files count as times if they are since this moment, in nanoseconds.
-            times_only: Whether it stops only where it is shown a time, and only that is recorded.
+            times_only: Whether only calls that show a time wait, and only they are recorded.
         """
         recording = self._recordings[pid] = Recording(since, times_only=times_only)
         gate.recv(1)
         gap = self._gap or self._attach(pid, recording)
         gate.send(_STAY if gap else _GO)
         if not gap:
-            answer = gate.recv(4096)
-            gap = "" if answer == _GO else answer.decode() or "the process ended before it became the hook"
+            answer, listeners, _, _ = socket.recv_fds(gate, 4096, 1)
+            for listener in listeners:
+                os.set_inheritable(listener, False)
+                self.listeners.add(listener)
+            if not listeners:
+                gap = answer.decode() or "the process ended before it became the hook"
         gate.close()
         if gap:
             recording.refuse(gap)
-            self.part(pid)
 
     def move_clock(
         self, pid: int, ahead: float, shifts: tuple[tuple[int, float], ...], chosen: tuple[int, ...]
@@ -149,12 +130,64 @@ class Tracer:
         recording.pids.add(pid)
         return ""
 
-    def await_program(self, pid: int) -> None:
-        """Attend to a process that was let in until it has become the hook, or has ended."""
+    def await_program(self, pid: int, refusals: int) -> None:
+        """
+        Attend to a process that was let in until it has become the hook, or has ended.
+
+        ``refusals`` is the descriptor at which it reports a failure, which ends when it becomes the hook.
+        """
         image = self._tasks[pid].image if pid in self._tasks else None
+        poll = select.poll()
+        for descriptor in (refusals, *self.listeners):
+            poll.register(descriptor, _IN)
         while pid in self._tasks and self._tasks[pid].image is image:
-            task, status = os.waitpid(pid, 0)
-            self.handle(task, status)
+            ready = {descriptor for descriptor, _ in poll.poll(_SILENCE_MS)}
+            for listener in ready & self.listeners:
+                self.answer(listener)
+            # It stops when it has become the hook. At a signal it stops before.
+            task, status = os.waitpid(pid, 0 if refusals in ready else os.WNOHANG)
+            if task:
+                self.handle(task, status)
+
+    def serve(self, listener: int, wake: int, until: float) -> None:
+        """Answer the calls at a listener for as long as one comes right after the other."""
+        poll = select.poll()
+        poll.register(listener, _IN)
+        poll.register(wake, _IN)
+        while True:
+            self.answer(listener)
+            if poll.poll(_SILENCE_MS) != [(listener, _IN)] or time.monotonic() >= until:
+                return
+
+    def answer(self, listener: int) -> None:
+        """Record what the next call at a listener looks at, and answer it or let it go on."""
+        began = time.monotonic()
+        call = linux_listener.receive(listener)
+        if call is None:
+            return
+        found = self._tasks.get(call.task) or self._adopt(call.task)
+        shown = None
+        try:
+            if found is not None:
+                shown = self._attend_call(found, call)
+        except (OSError, ValueError, struct.error) as problem:
+            # Of a process that is gone, or one that hands over what is no address.
+            if found is not None:
+                found.recording.miss(f"a call could not be read: {problem}")
+        if shown is None:
+            if found is not None:
+                found.went_on = call.number if call.number in read_calls.BLOCKING else -1
+            call.go_on()
+        else:
+            call.answer(shown)
+        self.seconds += time.monotonic() - began
+
+    def close(self) -> set[int]:
+        """Close the listeners that nothing waits at any more; return the others."""
+        gone = {listener for listener in self.listeners if linux_listener.is_over(listener)}
+        for listener in gone:
+            os.close(listener)
+        return self.listeners - gone
 
     def handle(self, task: int, status: int) -> None:
         """Handle a task that stopped or ended."""
@@ -164,10 +197,7 @@ class Tracer:
         began = time.monotonic()
         self._stopped.discard(task)
         self._attend(task, status)
-        ended = time.monotonic()
-        self.seconds += ended - began
-        if self._together:
-            self.due = ended + _PAUSE
+        self.seconds += time.monotonic() - began
 
     def _attend(self, task: int, status: int) -> None:
         why, number = observing.stop_of(status)
@@ -198,58 +228,70 @@ class Tracer:
         elif why == "started":
             if child := tracing.event_message(task):
                 self._begin(found, child)
+        elif why == "signal":
+            self._restart(found, task)
         elif why == "result":
-            self._take_result(found, task)
-        elif why == "call":
-            if not (recording.times_only or recording.full):
-                self._look(found, task)
-            if recording.shifts:
-                self._ask(found, task)
-            if found.changing or found.asked[0]:
+            if found.changing and observing.succeeded(task):
+                recording.changed(found.changing)
+            found.changing = ()
+        elif why == "call" and (call := observing.stopped_call(task)) is not None:
+            self._look(found, task, *call)
+            if found.changing:
                 observing.resume_to_result(task)
                 return True
         return False
 
-    def _look(self, found: _Task, task: int) -> None:
-        """Record what the call before which a task stopped looks at, and keep the names that it changes."""
-        for seen in read_calls.decode(task):
-            if self._together and read_calls.shows_processors(seen):
-                self.part()
-            found.changing += found.recording.look(task, found.pid, found.image, seen)
+    def _restart(self, found: _Task, task: int) -> None:
+        """Restart the call that a signal has interrupted before its answer, as it would not have waited."""
+        waiting = (clock_calls if found.recording.times_only else read_calls).WAITING
+        number = observing.interrupted_call(task)
+        if number in waiting and number != found.went_on:
+            observing.restart_call(task)
 
-    def _ask(self, found: _Task, task: int) -> None:
-        """Note whether the call before which a task stopped shows a time, whose answer is to be moved."""
-        recording = found.recording
+    def _attend_call(self, found: _Task, call: Call) -> int | None:
+        """Record what a call that waits looks at; return what it answers, ``None`` if it goes on."""
+        if not found.recording.times_only:
+            self._look(found, call.task, call.number, call.arguments)
+        return self._show_time(found, call) if found.recording.shifts else None
+
+    def _look(self, found: _Task, task: int, number: int, arguments: Sequence[int]) -> None:
+        """Record what a call of a task looks at, and keep the names that it changes."""
+        if not found.recording.full:
+            for seen in read_calls.decode(task, number, arguments):
+                found.changing += found.recording.look(task, found.pid, found.image, seen)
+
+    def _show_time(self, found: _Task, call: Call) -> int | None:
+        """Show a task times by its moved clock; return what the call answers, ``None`` if it goes on."""
+        recording, name = found.recording, clock_calls.name_of(call)
+        kind = clock_calls.KIND_OF.get(name)
+        if kind == clock_calls.STATUS:
+            return self._show_status(found, call, name)
+        if kind == clock_calls.CLOCK:
+            if recording.times_only:
+                recording.note_source(found.image, "clock", "realtime")
+            return clock_calls.show_time(call, name, recording.shifts[-1][1])
+        if kind == clock_calls.CHOICE:
+            times = [*clock_calls.choose_times(call, name)]
+            self._chosen.update(times)
+            recording.chosen.update(dict.fromkeys(times))
+        elif kind == clock_calls.ROOT:
+            recording.miss("a process changes where paths lead")
+        return None
+
+    def _show_status(self, found: _Task, call: Call, name: str) -> int | None:
+        recording, asked = found.recording, clock_calls.StatusCall(call, name)
         since = recording.shifts[0][0]
         if recording.times_only:
             since = min(recording.since, since)
-        found.asked = name, address, shown, file = clock_calls.asked(task, 0 if recording.unseen else since)
-        if shown == clock_calls.CHOSEN:
-            found.asked = _NOTHING_ASKED
-            times = [*clock_calls.chosen_times(task, file, address)]
-            self._chosen.update(times)
-            recording.chosen.update(dict.fromkeys(times))
-            return
-        if file and recording.times_only:
-            recording.read_module(found.image, file)
-        if shown and not name:
-            # So from now on the tracer looks at no file itself.
-            recording.unseen = True
-
-    def _take_result(self, found: _Task, task: int) -> None:
-        """Move the answer to a call that shows a time, and record which names another call has changed."""
-        recording = found.recording
-        name, address, shown, _ = found.asked
-        if name:
-            found.asked = _NOTHING_ASKED
-            changed, is_own = clock_calls.move(task, name, address, recording.shifts, self._chosen)
-            is_new = recording.unseen or changed >= recording.since
-            if recording.times_only and (shown == "realtime" or is_new):
-                shown = "times of its own folder" if is_own else shown
-                recording.note_source(found.image, "clock", shown)
-        if found.changing and observing.succeeded(task):
-            recording.changed(found.changing)
-        found.changing = ()
+            if asked.file:
+                recording.read_module(found.image, asked.file)
+        if asked.is_older(since) or (shown := asked.show(recording.shifts, self._chosen)) is None:
+            return None
+        changed, is_own = shown
+        if recording.times_only and changed >= recording.since:
+            what = "times of an open file" if asked.is_open else "times of a file"
+            recording.note_source(found.image, "clock", "times of its own folder" if is_own else what)
+        return 0
 
     def _begin(self, parent: _Task, task: int) -> _Task:
         """Note a task that another one has started."""
@@ -257,8 +299,6 @@ class Tracer:
         if task not in self._tasks:
             pid = parent.pid if parent.pid in tracing.relatives(task)[:1] else task
             self._tasks[task] = _Task(parent.recording, parent.image, pid)
-            if len(self._tasks) > _MOST_TASKS:
-                self.part()
         return self._tasks[task]
 
     def _adopt(self, task: int) -> _Task | None:
