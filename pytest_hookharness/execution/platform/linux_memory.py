@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import struct
 
 from pytest_hookharness.execution.platform.linux import libc
 
@@ -11,22 +12,18 @@ LONGEST = 1 << 18  # bytes that one read returns at most
 _PAGE, _MAX_PATH = 4096, 4096
 
 
-class _Piece(ctypes.Structure):
-    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
-
-
 _buffer = ctypes.create_string_buffer(LONGEST)
-_here = _Piece(ctypes.addressof(_buffer), 0)
-_there = _Piece(0, 0)
-_pieces = ctypes.byref(_here), ctypes.byref(_there)
+# Two pieces of memory, each an address and a length: here and there.
+_pieces, _PIECES = ctypes.create_string_buffer(32), struct.Struct("=QQQQ")
+_here_at, _there_at = (ctypes.c_void_p(ctypes.addressof(_pieces) + place) for place in (0, 16))
+_buffer_at = ctypes.addressof(_buffer)
 
 
 def read_bytes(task: int, address: int, size: int) -> bytes:
     """Return up to ``size`` bytes at an address of a task; raise `PermissionError` if that is forbidden."""
     size = min(size, LONGEST)
-    _here.length = _there.length = size
-    _there.base = address
-    done: int = libc.process_vm_readv(task, _pieces[0], 1, _pieces[1], 1, 0)
+    _PIECES.pack_into(_pieces, 0, _buffer_at, size, address, size)
+    done: int = libc.process_vm_readv(task, _here_at, 1, _there_at, 1, 0)
     if done >= 0:
         return ctypes.string_at(_buffer, done)
     return _read_file(task, address, size) if ctypes.get_errno() in (errno.EPERM, errno.ENOSYS) else b""
@@ -47,9 +44,8 @@ def _read_file(task: int, address: int, size: int) -> bytes:
 def write_bytes(task: int, address: int, data: bytes) -> bool:
     """Write at an address of a task; return whether all was written."""
     ctypes.memmove(_buffer, data, len(data))
-    _here.length = _there.length = len(data)
-    _there.base = address
-    done: int = libc.process_vm_writev(task, _pieces[0], 1, _pieces[1], 1, 0)
+    _PIECES.pack_into(_pieces, 0, _buffer_at, len(data), address, len(data))
+    done: int = libc.process_vm_writev(task, _here_at, 1, _there_at, 1, 0)
     if done >= 0 or ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS):
         return done == len(data)
     try:
