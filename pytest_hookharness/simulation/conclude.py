@@ -95,11 +95,7 @@ def conclude_session(
     testbed: Testbed, evidence: SessionEvidence, *, initial: Mapping[str, StateEntry], wall: float
 ) -> Outcome:
     """
-    Judge one session, and compare it with what its scenario expects.
-
-    Args:
-        initial: The covered files before its first turn.
-        wall: Seconds of real time that it took.
+    Judge one session, and compare it with what its scenario expects; it took ``wall`` seconds of real time.
     """
     stem = evidence.lasso.stem if evidence.lasso is not None else None
     in_cycle = [step for step in evidence.trace.steps if stem is not None and step.turn > stem]
@@ -145,10 +141,8 @@ def conclude_threads(
     """
     Build the outcome of a run with background processes from the verdict on all its threads.
 
-    Args:
-        end: How the user's own thread ended, or the whole run if it was interrupted.
-        initial: The covered files before the first turn.
-        wall: Seconds of real time that it took.
+    It ends as the user's own thread did, or the whole run if it was interrupted, after ``wall`` seconds of
+    real time.
     """
     testbed.scan()
     recorded = (RECORDED,) if testbed.settings.coverage_store is not None else ()

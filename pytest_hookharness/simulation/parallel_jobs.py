@@ -92,12 +92,7 @@ def _attempt(job: Job[T], slot: CpuSlot, base: Path) -> T:
 
 @dataclass(frozen=True, slots=True)
 class TimedOutcome:
-    """
-    The outcome of a simulation and the time it took.
-
-    Attributes:
-        seconds: How long it took, without the time spent waiting for a CPU slot.
-    """
+    """The outcome of a simulation, and its seconds without the time spent waiting for a CPU slot."""
 
     outcome: Outcome
     seconds: float

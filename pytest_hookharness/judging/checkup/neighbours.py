@@ -169,8 +169,7 @@ def neighbours(refused: Collection[str], source: str = "") -> list[Neighbour]:
     """
     Return the harmless commands that a guard may confuse with commands that it refused.
 
-    Args:
-        source: The texts of the guards; what they name, they are meant to refuse.
+    What the texts of the guards (``source``) name, they are meant to refuse.
     """
     usual = [one for one in _NEIGHBOURS if one.belongs_to(refused)]
     return [

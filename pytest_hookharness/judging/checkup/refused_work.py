@@ -31,13 +31,7 @@ _READ_IT = (
 
 @dataclass(frozen=True, slots=True)
 class CallTurns(Generic[_Call]):
-    """
-    The calls of a session, each with the turns in which it was made.
-
-    Attributes:
-        refused: The refused calls.
-        passed: Those that were allowed without a question.
-    """
+    """The calls of a session that were refused or passed without a question, each with its turns."""
 
     refused: dict[_Call, list[int]]
     passed: dict[_Call, list[int]]

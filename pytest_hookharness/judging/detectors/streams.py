@@ -84,11 +84,9 @@ def _closed(runs: tuple[int, ...], limits: LoopLimits) -> int:
 @dataclass(frozen=True, slots=True)
 class ErrorStreak:
     """
-    Failures in a row with one error text.
+    Failures in a row with one error text: its digest, and the newest text.
 
-    Attributes:
-        error: Digest of the text; empty if the newest action did not fail with one.
-        text: The newest text.
+    Both are empty if the newest action did not fail with one.
     """
 
     error: str = ""

@@ -25,13 +25,7 @@ _Line: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """
-    Numbers of repetitions after which a hook may decide otherwise.
-
-    Attributes:
-        repetitions: Those that are tried, ascending.
-        left: Those that are not tried, ascending.
-    """
+    """Numbers of repetitions after which a hook may decide otherwise: tried and not tried, both ascending."""
 
     repetitions: tuple[int, ...] = ()
     left: tuple[int, ...] = ()

@@ -123,13 +123,7 @@ _OBSERVED = 3
 
 @dataclass(frozen=True, slots=True)
 class TurnSignature:
-    """
-    One turn without its numbers, times and ids.
-
-    Attributes:
-        actions: What was done and decided in the turn, in order.
-        state: The state after it, except files: host, agent, and what the agent will see.
-    """
+    """One turn without its numbers, times and ids: what was done, and the state after it except files."""
 
     actions: tuple[str, ...]
     state: str

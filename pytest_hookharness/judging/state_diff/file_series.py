@@ -65,12 +65,7 @@ class FileSeries:
 
 @dataclass(frozen=True, slots=True)
 class Unfollowable:
-    """
-    A file that is missing later, or does not match its template any more.
-
-    Attributes:
-        why: The reason, as the end of a sentence about the file.
-    """
+    """A file that is missing later or left its template; ``why`` ends a sentence about it."""
 
     path: str
     why: str
@@ -197,13 +192,7 @@ _EMPTY = Values({}, {})
 
 @dataclass(frozen=True, slots=True)
 class FileObservation:
-    """
-    A file of a series in one state.
-
-    Attributes:
-        name: The values in its path.
-        content: The values in its text.
-    """
+    """A file of a series in one state, with the values in its path and in its text."""
 
     path: str
     name: Values

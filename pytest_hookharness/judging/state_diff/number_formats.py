@@ -118,13 +118,7 @@ _GRACE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class SessionClock:
-    """
-    The time span of a session.
-
-    Attributes:
-        started: Its beginning, in seconds since 1970.
-        now: The present, in seconds since 1970.
-    """
+    """The time span of a session, from its beginning to the present, in seconds since 1970."""
 
     started: float
     now: float

@@ -26,14 +26,7 @@ _GROWING = (PartKind.GROWTH, PartKind.FILES)
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """
-    How files change from repetition to repetition.
-
-    Attributes:
-        all_series: The files, each followed through the repetitions.
-        locations: Their parts, and where each part is written.
-        clock: The clock of the session in the newest state.
-    """
+    """How files change from repetition to repetition, with the clock of the session in the newest state."""
 
     all_series: tuple[FileSeries, ...]
     locations: tuple[PartLocation, ...]

@@ -39,12 +39,7 @@ _VERSIONED = re.compile(r"[^-]{8}-[^-]{4}-[^-]{4}-[^-]{4}-[^-]{12}")
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """
-    A number that changes by the same step in each repetition.
-
-    Attributes:
-        confirmed: Whether the step was seen twice.
-    """
+    """A number that changes by the same step in each repetition; ``confirmed`` if that was seen twice."""
 
     step: Fraction
     notation: Notation
@@ -68,12 +63,7 @@ class Varying:
 
 @dataclass(frozen=True, slots=True)
 class CurrentTime:
-    """
-    A time near the clock.
-
-    Attributes:
-        unit: ``s``, ``ms``, ``us``, ``ns`` or ``text``.
-    """
+    """A time near the clock, in ``s``, ``ms``, ``us`` or ``ns``, or as ``text``."""
 
     unit: str
 
@@ -85,13 +75,7 @@ class OtherTime:
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """
-    Letters and digits without a rule.
-
-    Attributes:
-        alphabet: The characters that occur.
-        digest: Whether it looks like a content hash.
-    """
+    """Letters and digits of an alphabet without a rule; ``digest`` if it looks like a content hash."""
 
     alphabet: str
     digest: bool = False

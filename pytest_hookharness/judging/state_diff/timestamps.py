@@ -73,12 +73,7 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # compared with what a text says,
 @dataclass(frozen=True, slots=True)
 class Timestamp:
     """
-    A value in a text that is near the clock.
-
-    Attributes:
-        start: Index of its first character.
-        end: Index after its last character.
-        unit: ``s``, ``ms``, ``us``, ``ns`` or ``text``.
+    A value near the clock from one index of a text to another; ``s``, ``ms``, ``us``, ``ns`` or ``text``.
     """
 
     start: int

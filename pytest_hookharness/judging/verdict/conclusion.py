@@ -145,12 +145,11 @@ _NOT_UNDONE = (
 
 def judge_paces(outcome: Outcome, finding: verdicts.Finding, *, tried: bool) -> Outcome:
     """
-    Return an outcome with the finding that comparison runs ended differently.
+    Return an outcome with the finding, CLOCK or FLAKY, that comparison runs ended differently.
 
-    Args:
-        finding: CLOCK or FLAKY.
-        tried: Whether copies of its states were played in the run, nothing was seen to be chance, and a play
-            without copies did not end by itself.
+    ``tried`` says that copies of its states were played in the run, that nothing was seen to be chance, and
+    that
+    a play without copies did not end by itself.
     """
     verdict = outcome.verdict
     if isinstance(verdict, verdicts.Terminated):
@@ -169,9 +168,8 @@ def judge_unplayed_times(outcome: Outcome, uses: Sequence[str], seen: str) -> Ou
     """
     Return an outcome whose assumptions name the clock, since other times than those played may decide.
 
-    Args:
-        uses: Where the sources of hooks decide by the clock, in words.
-        seen: What was seen at other times, in a sentence; empty if none were played.
+    They say where sources of hooks decide by the clock, and what was seen at other times (empty if none were
+    played).
     """
     assumed = f"{ASSUMED_CLOCK} ({' and '.join(uses)}). {seen or 'Other times were not played.'}"
     assumptions = (*without_unobserved(outcome.assumptions, "clock"), assumed)

@@ -30,9 +30,8 @@ def judge_repeats(outcome: Outcome, repeats: Sequence[Outcome]) -> Outcome:
     """
     Return an outcome with finding FLAKY if its session, played again, went otherwise.
 
-    Args:
-        outcome: The outcome of the first play, in which no hook was cut, and whose hooks may draw numbers.
-        repeats: The further plays; only the last one may go otherwise.
+    No hook was cut in the first play, and its hooks may draw numbers. Only the last further play may go
+    otherwise.
     """
     if differ(outcome, repeats):
         turn, text = _difference(outcome, repeats[-1])

@@ -35,11 +35,7 @@ class UserStarted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detached:
     """
-    A process was asked for that runs in the background.
-
-    Attributes:
-        name: The process, as the scenario names it.
-        by: The thread whose own tool call asked for it; ``None`` for a start with an unknown parent.
+    A process of the scenario was asked for, by the tool call of a thread; ``None`` for an unknown parent.
     """
 
     name: str
@@ -68,12 +64,9 @@ class OutputLine:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessExited:
     """
-    A process ended.
+    A process ended, with its exit code (128 plus the number of a signal that ended it) and its last lines.
 
-    Attributes:
-        code: Its exit code; 128 plus the number of a signal that ended it.
-        lines: How many lines it printed, including those while its watcher was gone.
-        tail: The last of these lines.
+    ``lines`` counts all that it printed, including those while its watcher was gone.
     """
 
     process: str
@@ -102,13 +95,7 @@ Event: TypeAlias = UserStarted | Detached | Started | OutputLine | ProcessExited
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProcess:
-    """
-    Start a process and watch it.
-
-    Attributes:
-        process: The id of this run of the process, which its events carry.
-        name: The process, as the scenario names it.
-    """
+    """Start a process of the scenario under an id that its events carry, and watch it."""
 
     process: str
     name: str
@@ -117,10 +104,9 @@ class RunProcess:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpawnThread:
     """
-    Run a thread, and report its end with `ThreadEnded`; until then no other is spawned.
+    Run a thread of one hook of a process, by the hook's position, and report its end with `ThreadEnded`.
 
-    Attributes:
-        hook: The position of the hook in its process.
+    Until then no other is spawned.
     """
 
     thread: HookThread
@@ -142,11 +128,9 @@ class Policy:
 @dataclass(frozen=True, slots=True)
 class SpawnCounts:
     """
-    How often one hook of one process has fired.
+    How many threads one hook of one process has spawned.
 
-    Attributes:
-        spawned: The number of threads it spawned.
-        done: Whether it fires no more: its trigger comes only once, or a limit was reached.
+    It is done if its trigger comes only once, or a limit was reached.
     """
 
     spawned: int = 0

@@ -218,10 +218,7 @@ class BackgroundTracking:
 
     def report(self, ran: Mapping[int, HookThread]) -> BackgroundReport:
         """
-        Return the report on all processes, threads and denials.
-
-        Args:
-            ran: The threads that ran, by number, with their turns and verdicts.
+        Return the report on all processes, denials and threads; those that ran have their turns and verdicts.
         """
         return BackgroundReport(
             processes=tuple(watched.run for watched in self.state.watched.values()),

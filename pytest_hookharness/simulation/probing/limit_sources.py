@@ -77,12 +77,7 @@ def _content(path: str, largest: int) -> bytes:
 def growing_sizes(
     history: History, turn: int, period: int, refusals: tuple[int, int]
 ) -> tuple[GrowingSize, ...]:
-    """
-    Return the sizes that grew in the last repetition.
-
-    Args:
-        refusals: The number of refusals until now, and those of the last repetition.
-    """
+    """Return the sizes that grew in the last repetition, among them the refusals: of all time, and of it."""
     contents = history.changed_files((turn - period, turn))
     if isinstance(contents, str):
         return ()

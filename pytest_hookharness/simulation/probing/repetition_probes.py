@@ -29,11 +29,9 @@ class RepetitionProbes:
         self, run: ProbedRun, influences: Callable[[int], Influences], played: Callable[[], int]
     ) -> None:
         """
-        Prepare to probe a run.
+        Prepare to probe a run, given what a cycle of a period reads, and the last turn that was played.
 
-        Args:
-            influences: Returns what a cycle of a period reads.
-            played: Returns the last turn that was played, with or without the limits of the host.
+        That turn may be one without the limits of the host.
         """
         self._run = run
         self._driver = run.driver
@@ -88,8 +86,7 @@ class RepetitionProbes:
         """
         Return the report on a period whose states recur, or whose parts move by a pattern.
 
-        Args:
-            unread: State paths of files that are left out, because nothing reads them.
+        The ``unread`` state paths are left out, because nothing reads them.
         """
         driver, turn = self._driver, self._driver.turn
         repetition = self._run.last_repetition(period)

@@ -30,14 +30,9 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPoint:
     """
-    Where host and agent stand. With the files of the same time, it decides how the session goes on.
+    Where host and agent stand in the last turn that was begun.
 
-    Attributes:
-        turn: The last turn that was begun.
-        progress: The host's session, and what it asks for.
-        answers: How often each answer of the scenario was given.
-        configuration: The hooks, as the host last read them.
-        transcript_counts: Whether the transcript is part of the state.
+    With the files of the same time, it decides how the session goes on.
     """
 
     turn: int
@@ -192,10 +187,7 @@ class SessionDriver:
 
     def apply_event(self, act: Act | None) -> bool:
         """
-        Apply an event that the host has no part in: damage files or let time pass.
-
-        Returns:
-            Whether the act was such an event.
+        Damage files or let time pass if an act is such an event, without the host; return whether it is.
         """
         match act:
             case Corrupt():

@@ -68,14 +68,7 @@ class ChildPlace:
 
 
 class FakeAgent:
-    """
-    One session, from its prompt to its end.
-
-    Attributes:
-        answer: The agent's last text.
-        session: The host's id of the session.
-        stops: How often the agent wanted to stop.
-    """
+    """One session, from its prompt to its end, with the agent's last text and number of stops."""
 
     def __init__(
         self,

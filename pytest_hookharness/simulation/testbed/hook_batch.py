@@ -129,12 +129,7 @@ class EndOrder:
 
 
 class ChangeMakers:
-    """
-    Which hooks may have changed each file since a scan; ``beside``: background processes may have too.
-
-    Attributes:
-        since: The covered files at that scan.
-    """
+    """Which hooks may have changed each file since a scan; ``beside``: background processes may have too."""
 
     def __init__(self, since: Mapping[str, StateEntry], *, beside: bool) -> None:
         self.since = since

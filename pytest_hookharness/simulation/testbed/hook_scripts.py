@@ -46,12 +46,7 @@ _BLANK = re.compile(rb"\s{300}")
 
 @dataclass(frozen=True, slots=True)
 class HookSource:
-    """
-    A command of a hook, or a script that it leads to.
-
-    Attributes:
-        interpreter: The name of what runs it; empty for a shell.
-    """
+    """A command of a hook, or a script that it leads to, and the name of what runs it; empty for a shell."""
 
     name: str
     interpreter: str

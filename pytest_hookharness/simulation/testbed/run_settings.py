@@ -12,12 +12,7 @@ from pytest_hookharness.model.scenario import Scenario
 
 
 class Interrupted(KeyboardInterrupt):
-    """
-    The user interrupted a simulation (Ctrl-C).
-
-    Attributes:
-        outcome: The outcome so far.
-    """
+    """The user interrupted a simulation (Ctrl-C), with this outcome so far."""
 
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome

@@ -281,12 +281,9 @@ class Testbed(AbstractContextManager["Testbed"]):
 
     def scan(self, hooks: Sequence[str] = ()) -> tuple[Change, ...]:
         """
-        Scan the covered files, and return what changed since the last scan.
+        Scan the covered files, and return what changed since the last scan, while some hooks ran.
 
         The transcript is left out until it counts.
-
-        Args:
-            hooks: Commands of the hooks that ran at the same time since then, or since `note_changes`.
         """
         self.note_changes(hooks)
         return self.take_changes()
