@@ -217,12 +217,7 @@ class Denial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundReport:
-    """
-    The record of all process hooks of one simulation.
-
-    Attributes:
-        denials: Refused threads and processes; each hook of a process once.
-    """
+    """The record of all process hooks of one simulation."""
 
     processes: tuple[BackgroundRun, ...] = ()
     threads: tuple[HookThread, ...] = ()

@@ -78,12 +78,7 @@ def remaining() -> float:
 
 
 def check_time(step: str) -> None:
-    """
-    End a step whose time is over.
-
-    Raises:
-        BudgetEnded: No time is left.
-    """
+    """Raise ``BudgetEnded`` in a step if no time is left."""
     deadline = _deadline.get()
     if deadline is not None and deadline.left() < 0:
         raise BudgetEnded(step)

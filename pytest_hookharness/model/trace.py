@@ -33,7 +33,6 @@ class StateEntry:
 
     Attributes:
         kind: ``file``, ``folder``, ``link`` or ``other``.
-        mode: Permission bits.
         content: Digest of a file's content, or target of a link; empty for a folder. After a zero byte
             follow the owner, if it is not the harness's own, and a digest of extended attributes and
             access control lists.

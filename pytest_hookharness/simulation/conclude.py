@@ -232,7 +232,7 @@ def _seen_to_decide(evidence: SessionEvidence) -> Iterator[str]:
 def _chance(testbed: Testbed, trace: Trace) -> str:
     if all(hook_run.hook.is_one_word for _, hook_run in trace.hook_runs()):
         return ""
-    from pytest_hookharness.simulation.testbed.hook_chance import describe_chance
+    from pytest_hookharness.simulation.testbed.hook_scripts import describe_chance
 
     return describe_chance(testbed, trace)
 

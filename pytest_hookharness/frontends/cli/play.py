@@ -74,10 +74,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
     """
-    Return the settings that the options of a command select.
-
-    Raises:
-        OptionError: An option cannot be read.
+    Return the settings that the options of a command select; raise ``OptionError`` for an unreadable one.
     """
     traces: str | None = arguments.trace_dir
     return Settings(
@@ -239,10 +236,7 @@ def compose(arguments: argparse.Namespace) -> Scenario:
 
 def _behaviour(text: str) -> object:
     """
-    Return a behaviour with its options, as a scenario file has it.
-
-    Raises:
-        OptionError: An option has no value, or a number is none.
+    Return a behaviour with its options, as in a scenario file; raise ``OptionError`` for a wrong option.
     """
     name, *options = text.split(",")
     given: dict[str, object] = {}

@@ -167,8 +167,7 @@ def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple
     """
     Return the files that the host reads before each shell command of the agent, absolute and in order.
 
-    Args:
-        present: Names of the files in its ``env_folder``.
+    The names are those of the files that are ``present`` in its ``env_folder``.
     """
     folder, template = env_folder(profile, facts), posixpath.basename(profile.process.env_file[1])
     found: list[tuple[int, int, str]] = []

@@ -68,8 +68,6 @@ class Progress:
     The result of one step.
 
     Attributes:
-        session: The session after the step.
-        request: The next request.
         decision: The host's decision on the event whose hook runs were just answered; ``None`` while other
             hooks of that event still have to run.
         replies: The replies to that event in the order asked, including those of earlier requests for it.
@@ -104,12 +102,7 @@ def begin(profile: Profile, configuration: Configuration, facts: Facts) -> Progr
 
 
 def advance(session: Session, answer: Answer) -> Progress:
-    """
-    Return the next step of a session, given the answer to its request.
-
-    Raises:
-        Mismatch: The answer does not fit the request.
-    """
+    """Return the next step of a session; raise ``Mismatch`` if the answer does not fit its request."""
     waiting = session.waiting
     session = replace(session, waiting=None)
     match waiting:

@@ -31,14 +31,9 @@ from pytest_hookharness.model.verdicts import SessionEnd
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHooks:
     """
-    Run hooks of an event, all at once.
+    Run hooks of an event, all at once, whose matchers were compared with a target.
 
     A host that runs hooks one by one makes one request for each; only the last step has a decision.
-
-    Attributes:
-        target: The value that matchers were compared with.
-        hooks: The hooks, in the order of the configuration.
-        payload: Their standard input, keys in the host's order.
     """
 
     event: str
@@ -50,11 +45,9 @@ class RunHooks:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerformCall:
     """
-    Make a tool call in the workspace.
+    Make a tool call, with changes by hooks, in the workspace.
 
-    Attributes:
-        call: The call, with changes by hooks.
-        operation: What the call does; ``None`` if the harness cannot perform this tool.
+    Its operation is ``None`` if the harness cannot perform this tool.
     """
 
     call: ToolCall

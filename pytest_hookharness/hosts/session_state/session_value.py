@@ -47,7 +47,6 @@ class Session:
 
     Attributes:
         root: The folder where the session began: the project folder or its worktree.
-        cwd: The current folder.
         known_files: Digests of files as the agent last saw them, on hosts that refuse edits of changed files.
         agenda: The tasks still to be done, the next one first.
         waiting: The task whose request is not answered yet.

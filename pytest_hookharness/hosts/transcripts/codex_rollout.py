@@ -38,14 +38,13 @@ _EVENTS: Mapping[str, str] = {"stop": "Stop", "subagent_stop": "SubagentStop"}
 
 class CodexReader:
     """
-    Reads one rollout.
+    Reads one rollout, of the main agent or a subagent (``agent``).
 
     Attributes:
         words: The agent's last words, not yet known to be a stop.
         ended: Exit codes of commands, and of other calls 0 or 1, by the identifier of the call.
         printed: What the commands printed, by the same.
         batch: Number of the message that the newest call belongs to.
-        agent: The subagent whose rollout it is; empty for the main agent's.
     """
 
     def __init__(self) -> None:

@@ -29,7 +29,6 @@ class Notation:
         most: Its largest number of decimals.
         base: 10 or 16.
         prefix: What it starts with, such as ``0x``.
-        upper: Whether hexadecimal digits are capitals.
         plus: Whether positive numbers have a sign.
         bare: Whether it has digits only, because letters stand next to it.
     """

@@ -29,9 +29,8 @@ from pytest_hookharness.scenario_files.update.revise import (
     changes,
     revise,
 )
-from pytest_hookharness.scenario_files.yaml.elements import ScenarioErrors
+from pytest_hookharness.scenario_files.yaml.elements import ScenarioErrors, resolve
 from pytest_hookharness.scenario_files.yaml.parser import LOADER
-from pytest_hookharness.scenario_files.yaml.scalars import resolve
 
 PLAIN = re.compile(r"[A-Za-z](?:[\w ./()=+\\-]*[\w./()=+\\])?")
 # Includes YAML's additional line ends, bidirectional control characters and invisible characters.
@@ -227,11 +226,7 @@ def _end(node: yaml.Node) -> int:
 @dataclass(frozen=True, slots=True)
 class Update:
     """
-    The updated text of a file.
-
-    Attributes:
-        text: The whole text; unchanged if nothing could be changed.
-        refused: Changes that were not made, with reasons, in sentences.
+    The text of a file, in which nothing may be changed, and the changes that were not made, with reasons.
     """
 
     text: str

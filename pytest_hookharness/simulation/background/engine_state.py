@@ -187,12 +187,7 @@ def write_journal(state: EngineState) -> str:
 
 
 def read_journal(text: str) -> EngineState:
-    """
-    Return the state that a journal contains.
-
-    Raises:
-        JournalError: The text is not a journal.
-    """
+    """Return the state that a journal contains; raise ``JournalError`` if the text is none."""
     try:
         state = _read(EngineState, json.loads(text))
     except (ValueError, TypeError, KeyError) as error:

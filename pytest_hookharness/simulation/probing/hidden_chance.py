@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pytest_hookharness.execution.platform.linux_read_calls import is_of_system
 from pytest_hookharness.judging.recurrence import clock_use, hidden_chance, run_conditions
-from pytest_hookharness.judging.recurrence.clock_words import ANY_CLOCK
 from pytest_hookharness.judging.recurrence.hidden_chance import SHELL, Language
+from pytest_hookharness.judging.recurrence.inline_code import ANY_CLOCK
 from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads, SourceKind
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.hook_scripts import HookSource

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.judging.verdict.repeats import describe_end
+from pytest_hookharness.judging.verdict.conclusion import describe_end
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome

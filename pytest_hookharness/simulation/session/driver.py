@@ -64,11 +64,9 @@ class SessionDriver:
 
     Attributes:
         progress: The host's session, and what it asks for.
-        turn: The last turn that was begun.
         out_of_time: Whether the time budget ended; what it cut is no part of the run.
         running: Commands of the hooks that it cut.
         refused_session: The first session of a fake agent that a limit refused; ``None`` while there is none.
-        steps: What took place.
         pace: Seconds between two turns.
         on_step: Called with each step once it has taken place.
     """

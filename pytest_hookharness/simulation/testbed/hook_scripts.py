@@ -1,5 +1,5 @@
 """
-Hook scripts: the sources of the hooks of a run, for runs in which nothing was observed.
+Hook scripts: the sources of the hooks of a run where nothing was observed, and whether they draw chance.
 
 A script that only a computed name leads to is not found.
 """
@@ -13,10 +13,18 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from pytest_hookharness.hosts import Power
+from pytest_hookharness.judging.recurrence.drawn_numbers import find_draws
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import ProcessSpec
-from pytest_hookharness.model.trace import HookRun
-from pytest_hookharness.simulation.testbed.hook_source import COMMENT, DATA_SUFFIXES, launches, read_script
+from pytest_hookharness.model.trace import HookRun, Trace
+from pytest_hookharness.simulation.testbed.hook_source import (
+    COMMENT,
+    DATA_SUFFIXES,
+    inlined_code,
+    launches,
+    read_script,
+)
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _NAME = rb"(?:[\w.%+-]{1,80}/){0,9}[\w.%+-]{1,80}"
@@ -110,3 +118,33 @@ def _interpreter_of(path: Path, text: bytes, launch: ProcessSpec) -> str:
     named = (argument.partition(path.name)[0] for argument in launch.argv if path.name in argument)
     words = [word for before in named for word in _INTERPRETER.findall(before)]
     return words[-1] if words else ""
+
+
+_MOST_SHOWN = 2
+
+
+def describe_chance(testbed: Testbed, trace: Trace) -> str:
+    """Return how the hooks that could refuse draw random numbers, in words; empty if no source shows that."""
+    events = testbed.profile.events
+    refusing = [
+        run
+        for _, run in trace.hook_runs()
+        if (rule := events.get(run.hook.event)) is not None
+        and (rule.power is not Power.NOTHING or rule.context_continues)
+    ]
+    # A test double of `shuf` draws nothing.
+    doubles = testbed.scenario.commands
+    found = [
+        f"{word} in {script.name}"
+        for script in hook_scripts(testbed, refusing)
+        for word in _draws(script.text, script.interpreter)
+        if word not in doubles
+    ]
+    return ", ".join([*dict.fromkeys(found)][:_MOST_SHOWN])
+
+
+def _draws(text: bytes, interpreter: str) -> Iterator[str]:
+    yield from find_draws(text, interpreter)
+    if not interpreter:
+        for other, code in inlined_code(text):
+            yield from find_draws(code, other)

@@ -276,10 +276,7 @@ def named_script(command: str, env: Mapping[str, str]) -> str:
 
 def ordered(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Configuration:
     """
-    Return the hooks in the order that a scenario gives.
-
-    Raises:
-        SimulationError: An order does not name each hook of its event once.
+    Return the hooks in the order of a scenario; raise ``SimulationError`` if it lacks a hook of its event.
     """
     hooks = [*configuration.hooks]
     for event, places in scenario.order.items():

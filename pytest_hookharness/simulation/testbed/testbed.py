@@ -49,8 +49,6 @@ class Testbed(AbstractContextManager["Testbed"]):
     It is the only owner of its state: others read it and ask for changes by methods.
 
     Attributes:
-        slot: The CPU slot that the simulation shares with others.
-        workspace: The folders and the environment.
         answers: Replies of handlers that are not commands.
         scanner: Finds the covered files and what changed in them.
         observer: Records what processes look at, in `observed_by`; else ``None``.
