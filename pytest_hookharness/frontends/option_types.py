@@ -31,9 +31,7 @@ def seconds(text: str, where: str) -> float:
 
 
 def whole(text: str, where: str, least: int) -> int:
-    """
-    Read a whole number of ``least`` or more; raise ``OptionError``, which names ``where`` it was written.
-    """
+    """Read a whole number of ``least`` or more; raise ``OptionError``, which names ``where`` it is."""
     if not re.fullmatch(r"-?\d+", text.strip()) or int(text) < least:
         raise OptionError(f"{where}: {text!r} is not a whole number of {least} or more")
     return int(text)

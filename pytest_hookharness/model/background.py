@@ -229,7 +229,5 @@ class BackgroundReport:
         return max((thread.depth for thread in self.threads), default=0)
 
     def spawned(self, word: str) -> int:
-        """
-        Return the number of threads that the hooks of a process, or one hook (``name.on_exit``), started.
-        """
+        """Return the number of threads that the hooks of a process, or one (``name.on_exit``), started."""
         return sum(1 for thread in self.threads if word in (thread.name, thread.hook))

@@ -7,9 +7,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """
-    One file of a project before and after a fix; without contents and permission bits if it does not exist.
-    """
+    """One file of a project before and after a fix; without contents and mode if it does not exist."""
 
     file: str
     before: bytes | None

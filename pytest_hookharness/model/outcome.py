@@ -188,9 +188,7 @@ class Outcome:
         return number
 
     def decisions(self, event: str) -> tuple[Ruling, ...]:
-        """
-        Return the effective decisions on an event, in order; raise ``UnknownName`` if the host has none.
-        """
+        """Return the effective decisions on an event, in order; raise ``UnknownName`` for no such event."""
         return tuple(effective_ruling(hooked) for _, hooked in self.trace.hooked(self._known(event)))
 
     def reasons(self, event: str | None = None) -> tuple[str, ...]:

@@ -225,9 +225,7 @@ class TimedOut:
 
 @dataclass(frozen=True, slots=True)
 class HeldOpen:
-    """
-    The process ended, but others kept its output open until the host stopped waiting, after some seconds.
-    """
+    """The process ended, but others kept its output open until the host stopped waiting for it."""
 
     exit: Exited | Signaled
     waited: float

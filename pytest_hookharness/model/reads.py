@@ -229,9 +229,7 @@ class Influences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedCycle:
-    """
-    A cycle of which one repetition was observed: the turn after which it begins, and its length in turns.
-    """
+    """A cycle of which one repetition was observed: the turn before it, and its length in turns."""
 
     stem: int
     period: int

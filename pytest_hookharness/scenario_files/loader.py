@@ -222,9 +222,7 @@ def too_large(problems: Problems) -> None:
 
 
 def decode(data: bytes, problems: Problems) -> str:
-    """
-    Return the text of a file in UTF-8, perhaps after a byte order mark; raise ``ScenarioErrors`` otherwise.
-    """
+    """Return the text of a file in UTF-8, with a byte order mark or none; raise ``ScenarioErrors``."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

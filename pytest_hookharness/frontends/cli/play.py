@@ -73,9 +73,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
-    """
-    Return the settings that the options of a command select; raise ``OptionError`` for an unreadable one.
-    """
+    """Return the settings that the options select; raise ``OptionError`` for an unreadable one."""
     traces: str | None = arguments.trace_dir
     return Settings(
         seed=arguments.seed,
@@ -235,9 +233,7 @@ def compose(arguments: argparse.Namespace) -> Scenario:
 
 
 def _behaviour(text: str) -> object:
-    """
-    Return a behaviour with its options, as in a scenario file; raise ``OptionError`` for a wrong option.
-    """
+    """Return a behaviour with options, as in a scenario file; raise ``OptionError`` for a wrong one."""
     name, *options = text.split(",")
     given: dict[str, object] = {}
     numbers = agents.number_options(name)

@@ -188,9 +188,7 @@ def _line(scenario: Scenario, path: str) -> int:
 
 
 def scenario_folders(config: pytest.Config) -> list[str]:
-    """
-    Return what is collected if the command line names no path; raise ``pytest.UsageError`` if none exists.
-    """
+    """Return what is collected if no path is named; raise ``pytest.UsageError`` if none exists."""
     folders = [config.rootpath / name for name in config.getini("hook_scenario_paths")]
     found = [str(folder) for folder in folders if folder.exists()]
     if not found:

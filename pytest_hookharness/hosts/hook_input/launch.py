@@ -91,9 +91,7 @@ def _condition_fits(
 
 
 def covers(rule: str, tool: str, tool_input: Payload | None) -> bool:
-    """
-    Return whether a permission rule such as ``Bash(git *)`` covers a call. Unreadable rules cover every call.
-    """
+    """Return whether a permission rule such as ``Bash(git *)`` covers a call; an unreadable one does."""
     parsed = _PERMISSION_RULE.fullmatch(rule)
     if parsed is None:
         return True
@@ -157,9 +155,7 @@ def launch(
 
 
 def env_folder(profile: Profile, facts: Facts) -> str:
-    """
-    Return the folder where hooks leave variables for later commands of the agent, absolute; may be empty.
-    """
+    """Return the folder where hooks leave variables for later commands, absolute; may be empty."""
     return posixpath.dirname(profile.process.env_file[1]).format(**facts.template_values)
 
 

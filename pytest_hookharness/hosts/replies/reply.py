@@ -300,9 +300,7 @@ def _note_lost(reply: Reply, code: int, overwritten: str) -> Reply:
 
 
 def refuses_at_once(event: EventRule, replies: Sequence[Reply]) -> bool:
-    """
-    Return whether hooks that run one by one have refused already, so that the hooks after them do not run.
-    """
+    """Return whether hooks that run one by one have refused already, so that those after them do not run."""
     first = event.merging.precedence is Precedence.FIRST_REFUSAL
     return first and any(reply.ruling is Ruling.DENY for reply in replies)
 

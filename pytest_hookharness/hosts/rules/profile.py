@@ -22,9 +22,7 @@ from pytest_hookharness.model.protocol import EventFields, Hook, Json, Payload, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalAnswer:
-    """
-    What the host prints at the end of a session that a shell command started, with the agent's last message.
-    """
+    """What the host prints at the end of a session that a shell command started; the agent's last text."""
 
     text: str
     session: str

@@ -32,9 +32,7 @@ class TaskItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStep:
-    """
-    What a call does with the task list if no hook refuses it: the list after it, and the tasks it changes.
-    """
+    """What a call does with the task list if no hook refuses it: the list after it, and tasks it changes."""
 
     items: tuple[TaskItem, ...]
     result: ToolResult

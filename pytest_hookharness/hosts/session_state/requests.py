@@ -12,17 +12,8 @@ from typing import TypeAlias
 
 from pytest_hookharness.hosts.rules.tools_and_transcript import Operation
 from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model import moves
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import (
-    Act,
-    Message,
-    Observation,
-    Performance,
-    Subagent,
-    SubagentText,
-    ToolCall,
-    ToolResult,
-)
 from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Rule
 from pytest_hookharness.model.verdicts import SessionEnd
@@ -50,7 +41,7 @@ class PerformCall:
     Its operation is ``None`` if the harness cannot perform this tool.
     """
 
-    call: ToolCall
+    call: moves.ToolCall
     operation: Operation | None
 
 
@@ -85,10 +76,10 @@ class NextAct:
         given: The only act that fits, because a subagent goes on; ``None`` for any act of the agent.
     """
 
-    observation: Observation = Observation()
+    observation: moves.Observation = moves.Observation()
     turn_over: bool = False
     ending: Ended | None = None
-    given: SubagentText | None = None
+    given: moves.SubagentText | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +98,7 @@ class HooksFinished:
 
 
 Request: TypeAlias = RunHooks | NextAct | PerformCall | Ended
-Answer: TypeAlias = HooksFinished | Performance | Act | None
+Answer: TypeAlias = HooksFinished | moves.Performance | moves.Act | None
 
 
 class Mismatch(TypeError):
@@ -127,12 +118,12 @@ class PendingCall:
         changed: Keys of the input that hooks changed.
     """
 
-    tool_call: ToolCall
+    tool_call: moves.ToolCall
     use_id: str
-    subagent: Subagent | None = None
+    subagent: moves.Subagent | None = None
     agent_id: str = ""
-    result: ToolResult | None = None
-    notes: tuple[Message, ...] = ()
+    result: moves.ToolResult | None = None
+    notes: tuple[moves.Message, ...] = ()
     refused_on: str = ""
     changed: tuple[str, ...] = ()
 
@@ -142,7 +133,7 @@ class ExpandedPrompt:
     """The text and the notes that the model sees instead of a prompt that names a command."""
 
     text: str
-    notes: tuple[Message, ...] = ()
+    notes: tuple[moves.Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +202,7 @@ class AwaitSubagent:
     """Let a subagent go on, whose stop was refused with these messages."""
 
     call: PendingCall
-    messages: tuple[Message, ...]
+    messages: tuple[moves.Message, ...]
 
 
 @dataclass(frozen=True, slots=True)

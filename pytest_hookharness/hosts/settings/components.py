@@ -25,9 +25,7 @@ _STOPS = ("Stop", "SubagentStop")
 
 @dataclass(frozen=True, slots=True)
 class ComponentHooks:
-    """
-    The hooks of one component that are played, as in a settings file of the host, and why others are not.
-    """
+    """The hooks of a component that are played, as in a settings file, and why others are not."""
 
     path: str
     content: Mapping[str, Json]

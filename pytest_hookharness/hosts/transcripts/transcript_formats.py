@@ -1,6 +1,4 @@
-"""
-Transcript formats: which host wrote a transcript, recognised by its content, and how its records are read.
-"""
+"""Transcript formats: which host wrote a transcript, by its content, and how its records are read."""
 
 from __future__ import annotations
 

@@ -16,9 +16,7 @@ Body: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """
-    One entry of the conversation that a request repeats: a text, or a tool call of the model without one.
-    """
+    """One entry of the conversation that a request repeats: a text, or a tool call of the model."""
 
     text: str
     own: bool = False

@@ -90,9 +90,7 @@ def symptom_of(finding: verdicts.Finding, *, shared: bool = False) -> Symptom:
 
 
 def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
-    """
-    Yield a symptom if hooks refused all reads, all edits and half of the commands of a harmless session.
-    """
+    """Yield a symptom if hooks refuse all reads, all edits and half of the commands of a harmless session."""
     moves = outcome.trace.moves
     calls = [(step.turn, moves.get(step.turn), done.refused) for step, done in outcome.trace.performed()]
     reads = [refused for _, move, refused in calls if isinstance(move, Read)]

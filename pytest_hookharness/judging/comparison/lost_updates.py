@@ -120,9 +120,7 @@ _COUNT, _LINES = "files that changed", "lines"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """
-    What some hook runs left: amounts by file and measure, and writes by file; the file "" stands for all.
-    """
+    """What some hook runs left: amounts by file and measure, and writes by file; file "" stands for all."""
 
     amounts: Mapping[tuple[str, str], int]
     writes: Mapping[str, int]

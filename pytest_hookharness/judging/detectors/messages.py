@@ -81,9 +81,7 @@ _PREVIEW_WIDTH = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """
-    A refusal that an agent can act on: what was seen, what to do next, and the beginning of a file, if any.
-    """
+    """A refusal that an agent can act on: what was seen, what to do next, and the beginning of a file."""
 
     why: str
     step: str

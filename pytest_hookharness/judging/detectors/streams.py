@@ -60,9 +60,7 @@ class Repeats:
         )
 
     def foresee(self, calls: frozenset[str], limits: LoopLimits) -> int:
-        """
-        Return the period of the cycle that a call would close with the same result as before; 0 for none.
-        """
+        """Return the period of the cycle that a call would close with the result of before; 0 for none."""
         runs = self._runs(lambda old: old.call in calls, limits.longest)
         return _closed(runs, limits)
 

@@ -1,6 +1,4 @@
-"""
-Thresholds: after how many repetitions a count or a size reaches a value that a hook may compare it with.
-"""
+"""Thresholds: after how many repetitions a count or a size reaches a value that a hook may compare with."""
 
 from __future__ import annotations
 

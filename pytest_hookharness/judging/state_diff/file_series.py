@@ -203,9 +203,7 @@ Observed = FileObservation | Unfollowable
 
 
 def observe_all(all_series: Iterable[FileSeries], files: Files) -> list[tuple[FileSeries, Observed | None]]:
-    """
-    Return each series with its file before a repetition; ``None`` for a created file that does not exist yet.
-    """
+    """Return each series with its file before a repetition; ``None`` for a created file that is missing."""
     found: list[tuple[FileSeries, Observed | None]] = []
     # Two series with similar names must not claim the same file.
     taken: set[str] = set()

@@ -123,7 +123,5 @@ class SessionClock:
     now: float
 
     def spans(self, first: float, last: float | None = None) -> bool:
-        """
-        Return whether a time, or some time in a span, lies within the session; 5 seconds outside are allowed.
-        """
+        """Return whether a time, or one in a span, lies in the session; 5 seconds outside are allowed."""
         return first <= self.now + _GRACE and (first if last is None else last) >= self.started - _GRACE

@@ -59,9 +59,7 @@ class Pattern:
         return files
 
     def find_deviation(self, before: Files, after: Files, clock: SessionClock) -> str:
-        """
-        Say how a repetition that ends now, by the clock, deviates from the pattern; empty if it does not.
-        """
+        """Say how a repetition that ends now, by the clock, deviates from the pattern; empty if not."""
         return deviation.find_deviation(self.all_series, self.locations, before, after, clock)
 
     def without_refuted_steps(self, before: Files, after: Files) -> Pattern:

@@ -72,9 +72,7 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # compared with what a text says,
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
-    """
-    A value near the clock from one index of a text to another; ``s``, ``ms``, ``us``, ``ns`` or ``text``.
-    """
+    """A value near the clock at some indexes of a text: ``s``, ``ms``, ``us``, ``ns`` or ``text``."""
 
     start: int
     end: int
@@ -113,9 +111,7 @@ def unit_of(number: str, clock: SessionClock) -> str:
 
 
 def is_near(text: str, clock: SessionClock) -> bool:
-    """
-    Return whether a text is a time near the clock, in the zone that it names, else in local time or UTC.
-    """
+    """Return whether a text is a time near the clock, in the zone that it names, else local or UTC."""
     match = _match(text)
     if match is None:
         return False

@@ -86,9 +86,7 @@ class StoryLine:
 
 @dataclass(frozen=True, slots=True)
 class TurnGroup:
-    """
-    One turn in full, or several turns without lines that are ``like`` those from one earlier turn to another.
-    """
+    """One turn in full, or several that are ``like`` those from one earlier turn to another."""
 
     first: int
     last: int

@@ -1,6 +1,4 @@
-"""
-The tables of campaigns: ``vary`` and the launch conditions that it changes, ``explore``, and ``parallel``.
-"""
+"""The tables of campaigns: ``vary`` and the conditions that it changes, ``explore``, and ``parallel``."""
 
 from __future__ import annotations
 

@@ -159,9 +159,7 @@ def _entry(text: str, mapping: yaml.Node, path: KeyPath, value: str) -> TextEdit
 
 
 def _removals(text: str, mapping: yaml.Node, names: Container[str | int]) -> Iterator[TextEdit]:
-    """
-    Yield the removals of keys with their values: whole lines, or in flow style everything up to the next key.
-    """
+    """Yield the removals of keys with values: whole lines, or in flow style all up to the next key."""
     if not isinstance(mapping, yaml.MappingNode):
         return
     entries: list[tuple[yaml.Node, yaml.Node]] = mapping.value
@@ -225,9 +223,7 @@ def _end(node: yaml.Node) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """
-    The text of a file, in which nothing may be changed, and the changes that were not made, with reasons.
-    """
+    """The text of a file, perhaps unchanged, and the changes that were not made, with reasons."""
 
     text: str
     refused: tuple[str, ...] = ()

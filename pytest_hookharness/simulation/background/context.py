@@ -79,9 +79,7 @@ def section(context: Context) -> str:
 
 
 def tidy(text: str) -> str:
-    """
-    Return a line of output in a form that is safe to keep and show: bounded, and without control characters.
-    """
+    """Return a line of output that is safe to keep and show: bounded, and without control characters."""
     return _plain(text[:LONGEST_LINE]) + ("..." if len(text) > LONGEST_LINE else "")
 
 

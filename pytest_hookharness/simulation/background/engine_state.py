@@ -34,9 +34,7 @@ class UserStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detached:
-    """
-    A process of the scenario was asked for, by the tool call of a thread; ``None`` for an unknown parent.
-    """
+    """A process of the scenario was asked for, by a tool call of a thread; ``None``: unknown parent."""
 
     name: str
     by: int | None

@@ -43,9 +43,7 @@ class RepetitionProbes:
         self._not_before: dict[int, int] = {}
 
     def probe_patterns(self, periods: Sequence[int]) -> ProbeReport | None:
-        """
-        Return the report on the first period whose parts move by a progression; ``None`` if there is none.
-        """
+        """Return the report on the first period whose parts move by a progression; ``None`` for none."""
         turn = self._driver.turn
         if periods and (report := self._probe_without_unread(periods[0])) is not None:
             return report

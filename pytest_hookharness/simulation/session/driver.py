@@ -184,9 +184,7 @@ class SessionDriver:
                 return act
 
     def apply_event(self, act: Act | None) -> bool:
-        """
-        Damage files or let time pass if an act is such an event, without the host; return whether it is.
-        """
+        """Damage files or let time pass if an act is such an event; return whether it is."""
         match act:
             case Corrupt():
                 self._note(Happened(event=act))

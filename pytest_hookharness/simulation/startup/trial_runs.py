@@ -94,9 +94,7 @@ def _lines(text: str) -> list[str]:
 
 
 class TrialRuns:
-    """
-    Where the program that decided a hook run is run again, with changes; one that was cut shows nothing.
-    """
+    """Where the program that decided a hook run is run again, with changes; a cut one shows nothing."""
 
     def __init__(self, testbed: Testbed, spec: ProcessSpec, decider: TracedProcess) -> None:
         self.spec = spec

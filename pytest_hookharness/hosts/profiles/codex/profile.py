@@ -14,6 +14,7 @@ from pytest_hookharness.hosts.profiles.codex.events import (
     seen_as,
 )
 from pytest_hookharness.hosts.profiles.shared import give_plainly
+from pytest_hookharness.hosts.rules import settings
 from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
 from pytest_hookharness.hosts.rules.replies import (
     CodeMeaning,
@@ -22,16 +23,6 @@ from pytest_hookharness.hosts.rules.replies import (
     Stream,
     TextLimit,
     Wording,
-)
-from pytest_hookharness.hosts.rules.settings import (
-    ConfigRules,
-    Effect,
-    Flaw,
-    LimitRules,
-    MatcherRules,
-    Switch,
-    Syntax,
-    TrustRule,
 )
 from pytest_hookharness.hosts.rules.tools_and_transcript import ToolRules, TranscriptRules
 from pytest_hookharness.hosts.rules.turns import CapRules, OptionRule, Role, TurnRules
@@ -47,8 +38,8 @@ def parse(text: str) -> Json:
     return parse_json(text) if text.lstrip("\ufeff \t\r\n").startswith("{") else parse_toml(text)
 
 
-MATCHERS = MatcherRules(
-    syntax=Syntax.RUST,
+MATCHERS = settings.MatcherRules(
+    syntax=settings.Syntax.RUST,
     plain="[A-Za-z0-9_|]*",
     # Documented in the source: a matcher of either kind matches if it fits the name or one of the aliases.
     aliases={"apply_patch": ("Write", "Edit")},
@@ -60,7 +51,7 @@ MATCHERS = MatcherRules(
     ),
 )
 
-CONFIG = ConfigRules(
+CONFIG = settings.ConfigRules(
     paths=(
         "home/.codex/hooks.json",
         "home/.codex/config.toml",
@@ -74,21 +65,21 @@ CONFIG = ConfigRules(
     form=GROUPS,
     types={"command": "command", "prompt": "prompt", "agent": "prompt"},
     flaws={
-        Flaw.UNKNOWN_EVENT: Effect.DROPS,
-        Flaw.FLAT: Effect.DROPS,
-        Flaw.LIMIT_ZERO: Effect.TAKES,
-        Flaw.LIMIT_FRACTION: Effect.VOIDS,
+        settings.Flaw.UNKNOWN_EVENT: settings.Effect.DROPS,
+        settings.Flaw.FLAT: settings.Effect.DROPS,
+        settings.Flaw.LIMIT_ZERO: settings.Effect.TAKES,
+        settings.Flaw.LIMIT_FRACTION: settings.Effect.VOIDS,
     },
-    default_effect=Effect.VOIDS,
-    limits=LimitRules(least=1.0),
-    switches=(Switch(("features", "hooks"), off=False),),
+    default_effect=settings.Effect.VOIDS,
+    limits=settings.LimitRules(least=1.0),
+    switches=(settings.Switch(("features", "hooks"), off=False),),
     trust=(
-        TrustRule(
+        settings.TrustRule(
             option="bypass_hook_trust",
             value=False,
             rule=_observed("a hook that nobody has reviewed does not run; codex exec says nothing about it"),
         ),
-        TrustRule(
+        settings.TrustRule(
             option="trust_level",
             value="untrusted",
             project_only=True,
