@@ -42,21 +42,15 @@ def _end(_: SessionStream) -> None:
     """Do nothing."""
 
 
-def _start_gemini() -> tuple[_Read, _End]:
-    reader = GeminiReader()
-    return reader.read, reader.end
-
-
-def _start_codex() -> tuple[_Read, _End]:
-    reader = CodexReader()
+def _of(reader: CodexReader | GeminiReader) -> tuple[_Read, _End]:
     return reader.read, reader.end
 
 
 FORMATS: Mapping[str, _TranscriptFormat] = {
     "claude-code": _TranscriptFormat(is_claude_message, lambda: (read_claude_line, _end)),
-    "codex": _TranscriptFormat(is_codex_item, _start_codex),
+    "codex": _TranscriptFormat(is_codex_item, lambda: _of(CodexReader())),
     "openhands": _TranscriptFormat(is_openhands_event, lambda: (OpenHandsReader().read, _end)),
-    "gemini-cli": _TranscriptFormat(is_gemini_record, _start_gemini),
+    "gemini-cli": _TranscriptFormat(is_gemini_record, lambda: _of(GeminiReader())),
     "qwen-code": _TranscriptFormat(is_qwen_message, lambda: (read_qwen_line, _end)),
 }
 

@@ -89,11 +89,6 @@ class TextOutlines:
         return "".join(read)
 
 
-def outline(text: str) -> str:
-    """Return the outline of a single text."""
-    return TextOutlines().of(text)
-
-
 def _shape(token: Token) -> str:
     # A number stays a number whatever its length, and lower-case text or capitals are a word.
     word = token.text.isalpha() and (token.text[1:].islower() or token.text.isupper())
