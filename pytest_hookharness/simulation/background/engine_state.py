@@ -14,13 +14,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
-from pytest_hookharness.model.background import (
-    BackgroundProcess,
-    BackgroundRun,
-    Denial,
-    HookThread,
-    ThreadLimits,
-)
+from pytest_hookharness.model import background
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.background.context import Context
 
@@ -107,7 +101,7 @@ class SpawnThread:
     Until then no other is spawned.
     """
 
-    thread: HookThread
+    thread: background.HookThread
     hook: int
     context: Context
 
@@ -119,8 +113,8 @@ Action: TypeAlias = RunProcess | SpawnThread
 class Policy:
     """The fixed part of the engine: the processes that may be detached, and the limits."""
 
-    processes: Mapping[str, BackgroundProcess]
-    limits: ThreadLimits = ThreadLimits()
+    processes: Mapping[str, background.BackgroundProcess]
+    limits: background.ThreadLimits = background.ThreadLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +133,7 @@ class SpawnCounts:
 class Watched:
     """A process and what its hooks need to know about it."""
 
-    run: BackgroundRun
+    run: background.BackgroundRun
     hooks: tuple[SpawnCounts, ...]
     tail: tuple[str, ...] = ()
 
@@ -158,11 +152,11 @@ class EngineState:
     """
 
     watched: Mapping[str, Watched] = field(default_factory=dict)
-    threads: tuple[HookThread, ...] = ()
+    threads: tuple[background.HookThread, ...] = ()
     waiting: tuple[SpawnThread, ...] = ()
     busy: bool = False
     starts: tuple[float, ...] = ()
-    denials: tuple[Denial, ...] = ()
+    denials: tuple[background.Denial, ...] = ()
 
     @property
     def living(self) -> tuple[str, ...]:

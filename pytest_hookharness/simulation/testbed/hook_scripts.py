@@ -18,13 +18,7 @@ from pytest_hookharness.judging.recurrence.drawn_numbers import find_draws
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.trace import HookRun, Trace
-from pytest_hookharness.simulation.testbed.hook_source import (
-    COMMENT,
-    DATA_SUFFIXES,
-    inlined_code,
-    launches,
-    read_script,
-)
+from pytest_hookharness.simulation.testbed import hook_source
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _NAME = rb"(?:[\w.%+-]{1,80}/){0,9}[\w.%+-]{1,80}"
@@ -64,10 +58,10 @@ class HookSource:
 def hook_scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[HookSource]:
     """Yield the commands of hook runs, the scripts that they name, and those that such scripts name."""
     top, seen = os.path.realpath(testbed.workspace.top), set[str]()
-    for launch, named in launches(testbed, hook_runs):
+    for launch, named in hook_source.launches(testbed, hook_runs):
         for argument in launch.argv:
             yield HookSource("the command of the hook", "", argument.encode("utf-8", "surrogateescape"))
-        given = {place: read_script(Path(place)) for place in map(os.path.realpath, named)}
+        given = {place: hook_source.read_script(Path(place)) for place in map(os.path.realpath, named)}
         # A hook that is tried beside a project has its scripts beside it.
         beside = {str(Path(place).parent) for place, text in given.items() if text}
         roots = {top, *(beside - _OF_SYSTEM)}
@@ -77,10 +71,10 @@ def hook_scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[Hoo
             path, inside = Path(place), place.startswith(f"{top}/")
             # A script that only another one names is followed in these folders alone.
             known = place in given or any(place.startswith(f"{root}/") for root in roots)
-            if place in seen or path.suffix in DATA_SUFFIXES or not known:
+            if place in seen or path.suffix in hook_source.DATA_SUFFIXES or not known:
                 continue
             seen.add(place)
-            text = given[place] if place in given else read_script(path)
+            text = given[place] if place in given else hook_source.read_script(path)
             # What a script names may also be its data.
             is_script = place in given or path.suffix in _SUFFIXES or text.startswith(b"#!")
             if not is_script or not _is_readable(text):
@@ -99,7 +93,7 @@ def _is_readable(text: bytes) -> bool:
 
 def _names(text: bytes, interpreter: str) -> Iterator[str]:
     """Yield the names of other scripts in one; the folders that a name begins with may be computed."""
-    for found in (_TEXT if interpreter else _CALLED).findall(COMMENT.sub(b"", text)):
+    for found in (_TEXT if interpreter else _CALLED).findall(hook_source.COMMENT.sub(b"", text)):
         parts = found.decode().split("/")
         # Only of a name that begins with a variable it is not known in which folder it lies.
         ends = range(len(parts)) if b"$" in found or b"{" in found else range(1)
@@ -146,5 +140,5 @@ def describe_chance(testbed: Testbed, trace: Trace) -> str:
 def _draws(text: bytes, interpreter: str) -> Iterator[str]:
     yield from find_draws(text, interpreter)
     if not interpreter:
-        for other, code in inlined_code(text):
+        for other, code in hook_source.inlined_code(text):
             yield from find_draws(code, other)

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.codex import answers_and_tools as tools
+from pytest_hookharness.hosts.profiles.codex import events
 from pytest_hookharness.hosts.profiles.codex.answers_and_tools import ANSWERS
-from pytest_hookharness.hosts.profiles.codex.events import (
-    EVENTS,
-    FACTS,
-    asks,
-    own_values,
-    put_message,
-    seen_as,
-)
 from pytest_hookharness.hosts.profiles.shared import give_plainly
-from pytest_hookharness.hosts.rules import settings
+from pytest_hookharness.hosts.rules import replies, settings
 from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
-from pytest_hookharness.hosts.rules.replies import (
-    CodeMeaning,
-    CodeRule,
-    ReplyRules,
-    Stream,
-    TextLimit,
-    Wording,
-)
 from pytest_hookharness.hosts.rules.tools_and_transcript import ToolRules, TranscriptRules
 from pytest_hookharness.hosts.rules.turns import CapRules, OptionRule, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Json
 
-_observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
+_observed, _documented, _assumed = events.FACTS.observed, events.FACTS.documented, events.FACTS.assumed
 
 
 def parse(text: str) -> Json:
@@ -133,14 +118,14 @@ CONFIG = settings.ConfigRules(
     },
 )
 
-REPLIES = ReplyRules(
+REPLIES = replies.ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
-        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"),
-        CodeRule(meaning=CodeMeaning.FAILS),
+        replies.CodeRule(codes=(0,), answer=(replies.Stream.OUT,), meaning=replies.CodeMeaning.PLAIN),
+        replies.CodeRule(codes=(2,), meaning=replies.CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"),
+        replies.CodeRule(meaning=replies.CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
-    text_limit=TextLimit(
+    text_limit=replies.TextLimit(
         most=10_000,
         in_bytes=True,
         both_ends=True,
@@ -197,7 +182,7 @@ REPLIES = ReplyRules(
     },
 )
 
-WORDING = Wording(
+WORDING = replies.Wording(
     refusal="Command blocked by PreToolUse hook: {reason}. Command: {subject}",
     feedback='<hook_prompt hook_run_id="stop:{index}:{source}">{reason}</hook_prompt>',
     between="\n\n",
@@ -260,11 +245,11 @@ TOOLS = ToolRules(
     launch=tools.launch,
     launched=tools.launched,
     gated=(tools.SHELL, tools.PATCH),
-    asks=asks,
+    asks=events.asks,
     call=tools.call,
     operation=tools.operation,
     result=tools.result,
-    seen_as=seen_as,
+    seen_as=events.seen_as,
     given=give_plainly,
     rules={
         "recorded": _observed(
@@ -294,14 +279,14 @@ _TIME = "{year}-{month}-{day}T{hour}-{minute}-{second}"
 TRANSCRIPT = TranscriptRules(
     path=_ROLLOUT.format(time=_TIME, who="session"),
     subagent_path=_ROLLOUT.format(time=_TIME, who="agent"),
-    put_message=put_message,
+    put_message=events.put_message,
     rule=_assumed("the form of the transcript's lines is assumed; its path is observed"),
 )
 
 CODEX = Profile(
     name="codex",
     version="0.169.0",
-    events=EVENTS,
+    events=events.EVENTS,
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
@@ -329,7 +314,7 @@ CODEX = Profile(
         "bypass_hook_trust": OptionRule(default=True, rule=CONFIG.trust[0].rule),
     },
     model="gpt-5.5",
-    own_values=own_values,
+    own_values=events.own_values,
 )
 
 PROFILES: tuple[Profile, ...] = (CODEX,)

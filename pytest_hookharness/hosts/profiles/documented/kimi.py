@@ -10,16 +10,8 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
-from pytest_hookharness.hosts.rules import replies
+from pytest_hookharness.hosts.rules import replies, settings
 from pytest_hookharness.hosts.rules.profile import EventRule, Power, ProcessRules, Profile
-from pytest_hookharness.hosts.rules.settings import (
-    ConfigRules,
-    Effect,
-    Flaw,
-    HandlerKeys,
-    MatcherRules,
-    Syntax,
-)
 from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
 from pytest_hookharness.hosts.rules.turns import AtCap, CapRules, FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import TABLE, parse_toml
@@ -130,20 +122,23 @@ _ALL = (
 )
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
-MATCHERS = MatcherRules(
-    syntax=Syntax.JAVASCRIPT,
+MATCHERS = settings.MatcherRules(
+    syntax=settings.Syntax.JAVASCRIPT,
     everything=("",),
     rule=DOCS.documented("a matcher is an unanchored regular expression, which matches nothing if malformed"),
 )
 
-CONFIG = ConfigRules(
+CONFIG = settings.ConfigRules(
     paths=("home/.kimi-code/config.toml",),
     parse=parse_toml,
     form=TABLE,
-    keys=HandlerKeys(known=("event", "matcher", "command", "timeout")),
+    keys=settings.HandlerKeys(known=("event", "matcher", "command", "timeout")),
     untyped="command",
-    default_effect=Effect.FAILS,
-    flaws={Flaw.UNKNOWN_KEY: Effect.FAILS, Flaw.LIMIT_FRACTION: Effect.FAILS},
+    default_effect=settings.Effect.FAILS,
+    flaws={
+        settings.Flaw.UNKNOWN_KEY: settings.Effect.FAILS,
+        settings.Flaw.LIMIT_FRACTION: settings.Effect.FAILS,
+    },
     identity=("command",),
     rules=DOCS.settings(
         {
