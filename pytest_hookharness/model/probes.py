@@ -125,12 +125,7 @@ class ProbeResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """
-    One experiment on a saved state.
-
-    Attributes:
-        tried: The change, in words.
-    """
+    """One experiment on a saved state, with the change that was tried, in words."""
 
     kind: PerturbationKind
     tried: str

@@ -50,12 +50,7 @@ THE_SCENARIO = "the scenario"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """
-    One fact about a host, with its source.
-
-    Attributes:
-        source: Host, version, and document or recording.
-    """
+    """One fact about a host, and its source: host, version, and document or recording."""
 
     text: str
     basis: Basis

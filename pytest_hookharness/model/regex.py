@@ -32,12 +32,7 @@ _SHOWN = 60
 
 
 class SlowPattern(Exception):
-    """
-    A regular expression could not be matched within the time limit.
-
-    Attributes:
-        length: Of the text, in characters.
-    """
+    """A regular expression could not be matched within the time limit on a text of so many characters."""
 
     def __init__(self, pattern: str, length: int) -> None:
         self.pattern = pattern

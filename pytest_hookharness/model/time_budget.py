@@ -14,12 +14,7 @@ USED_UP = "time budget used up"
 
 
 class BudgetEnded(Exception):
-    """
-    The time ended in the middle of a step.
-
-    Attributes:
-        step: What was done, as a clause: ``/usr/lib/x was read``.
-    """
+    """The time ended in the middle of a step, which is a clause such as ``/usr/lib/x was read``."""
 
     def __init__(self, step: str) -> None:
         self.step = step

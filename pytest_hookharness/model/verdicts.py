@@ -254,12 +254,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """
-    An expectation of the scenario that was not met.
-
-    Attributes:
-        path: Key path of the expectation, as written in the file.
-    """
+    """An expectation of the scenario that was not met, with its key path as written in the file."""
 
     path: str
     expected: str
@@ -277,12 +272,7 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class FindingCode:
-    """
-    One kind of defect.
-
-    Attributes:
-        code: ``HH`` and three digits; empty for a bad end, which has only a name.
-    """
+    """One kind of defect: ``HH`` and three digits; no code for a bad end, which has only a name."""
 
     code: str
     name: str

@@ -206,13 +206,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustRule:
-    """
-    An option with which the host leaves out settings that nobody has approved.
-
-    Attributes:
-        value: The value with which it does.
-        project_only: Whether it leaves out the settings of the project only.
-    """
+    """An option with which, at a value, the host leaves out settings that nobody has approved."""
 
     option: str
     value: bool | str

@@ -224,11 +224,7 @@ class Session:
         )
 
     def with_host_counts_of(self, earlier: Session) -> Session:
-        """
-        Return the session with the counts of the host's limits taken from an earlier session.
-
-        Nothing changes that a hook can see.
-        """
+        """Return the session with an earlier session's counts of the host's limits, which no hook sees."""
         return replace(
             self,
             refusals_in_row=earlier.refusals_in_row,

@@ -13,9 +13,7 @@ from pytest_hookharness.model.outcome import Outcome
 
 @dataclass(frozen=True, slots=True)
 class FileCall:
-    """
-    A call that may change a file: of a tool for files, with the file as the script names it, or a command.
-    """
+    """A call that may change a file: of a tool for files, as the script names the file, or a command."""
 
     tool: str
     file: str = ""

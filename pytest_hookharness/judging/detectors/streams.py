@@ -81,11 +81,7 @@ def _closed(runs: tuple[int, ...], limits: LoopLimits) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ErrorStreak:
-    """
-    Failures in a row with one error text: its digest, and the newest text.
-
-    Both are empty if the newest action did not fail with one.
-    """
+    """Failures in a row with one error text: its digest, and the newest text; empty if there is none."""
 
     error: str = ""
     count: int = 0
@@ -117,8 +113,7 @@ class Memory:
         """
         Return the memory after actions that were made at once; they count as one.
 
-        Args:
-            late: Whether results are only looked at when they are compared; such a memory is not stored.
+        If ``late``, results are only looked at when they are compared; such a memory is not stored.
         """
         signatures: list[ActionSignature] = []
         for action in actions:

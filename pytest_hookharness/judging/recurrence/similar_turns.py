@@ -183,8 +183,7 @@ def choose_observed(
     """
     Yield the periods that are worth observing: the first, and those at which something recurs for once.
 
-    Args:
-        differing: Returns what differs between the states after the last repetitions of a period.
+    ``differing`` returns what differs between the states after the last repetitions of a period.
     """
     compared: list[int] = []
     always: set[str] = set()

@@ -48,13 +48,7 @@ class Counting:
 
 @dataclass(frozen=True, slots=True)
 class Varying:
-    """
-    A number without a regular step.
-
-    Attributes:
-        step: Its mean step if it only rises or only falls; else 0.
-        process: Whether its name says that it is a process number.
-    """
+    """A number, perhaps of a process, without a regular step; its mean step if it is monotone, else 0."""
 
     step: Fraction
     notation: Notation
@@ -189,11 +183,7 @@ def expression_of(progression: Progression, text: str) -> str:
 
 
 def extrapolate(progression: Progression, text: str, repetitions: int, seed: str, pace: float = 0.0) -> str:
-    """
-    Return the value some repetitions later.
-
-    A current time stays as it is, or advances by ``pace`` seconds per repetition.
-    """
+    """Return the value some repetitions later; a current time advances by ``pace`` seconds in each."""
     match progression:
         case Counting(step=step, notation=notation) | Varying(step=step, notation=notation):
             moved = step * repetitions

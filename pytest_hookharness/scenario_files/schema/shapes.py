@@ -62,12 +62,7 @@ class ChoiceShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """
-    A whole number.
-
-    Attributes:
-        octal: Whether digits without a prefix are octal permission bits, as for ``chmod``.
-    """
+    """A whole number; digits without a prefix can be octal permission bits, as for ``chmod``."""
 
     noun: str = "a whole number"
     minimum: int | None = 0
@@ -132,12 +127,7 @@ class Many:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """
-    A mapping whose keys are names that the author chooses.
-
-    Attributes:
-        single: Whether it must have exactly one key.
-    """
+    """A mapping whose keys are names that the author chooses; exactly one key if ``single``."""
 
     key: Text
     value: Shape

@@ -228,11 +228,7 @@ class Problems:
         near: str | None = None,
         meant: str | None = None,
     ) -> None:
-        """
-        Record a problem.
-
-        The suggestion is ``meant``, or else the allowed word that is nearest to ``near``, the written word.
-        """
+        """Record a problem, with the suggestion ``meant``, or else the allowed word nearest to ``near``."""
         if self.full:
             return
         line, column = place if isinstance(place, tuple) else (place.line, place.column)

@@ -95,11 +95,7 @@ class RunProcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpawnThread:
-    """
-    Run a thread of one hook of a process, by the hook's position, and report its end with `ThreadEnded`.
-
-    Until then no other is spawned.
-    """
+    """Run a thread of one hook of a process, and report its end with `ThreadEnded` before the next one."""
 
     thread: background.HookThread
     hook: int
@@ -119,11 +115,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class SpawnCounts:
-    """
-    How many threads one hook of one process has spawned.
-
-    It is done if its trigger comes only once, or a limit was reached.
-    """
+    """How many threads one hook of one process has spawned; ``done`` if its trigger or a limit ended that."""
 
     spawned: int = 0
     done: bool = False

@@ -147,11 +147,8 @@ class SessionDriver:
         """
         Do what the host asks for until it needs the agent's next act, or the session has ended.
 
-        Args:
-            remaining: Returns the seconds of real time that are left.
-
-        Returns:
-            The host's request; ``None`` if the time or another limit of the harness ended it before.
+        Returns the host's request; ``None`` if a limit of the harness, as the ``remaining`` seconds, ended it
+        before.
         """
         while True:
             request = self.progress.request
