@@ -207,9 +207,7 @@ class Agent:
         """
         Return the agent after more repetitions of a cycle, of which it sees the same in each.
 
-        Args:
-            earlier: The agent one repetition ago.
-            repetitions: Number of further repetitions.
+        ``earlier`` is the agent one repetition ago.
         """
         return replace(self, seen=(*self.seen, *(self.seen[len(earlier.seen) :] * repetitions)))
 

@@ -57,12 +57,7 @@ class CoverageOptions:
 
 
 def open_store(*, settings: str | bool = True, branch: bool = False) -> CoverageStore:
-    """
-    Make an empty coverage store.
-
-    Raises:
-        OptionError: The settings of coverage cannot be read.
-    """
+    """Make an empty coverage store; raise ``OptionError`` if the settings of coverage cannot be read."""
     try:
         asked = Coverage(data_file=None, config_file=settings).get_option("run:branch")
     except CoverageException as error:

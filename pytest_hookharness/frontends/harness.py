@@ -213,11 +213,9 @@ class Harness(AbstractContextManager["Harness"]):
         executor: Executor | None = None,
     ) -> Outcome:
         """
-        Play a scenario to its verdict.
+        Play a scenario to its verdict, for the item of its file or of a test.
 
-        Args:
-            item: The test it is played for; ``None`` for the item of a scenario file.
-            executor: Runs mutations, and expands states of an exploration; ``None`` for this process.
+        An executor runs mutations, and expands states of an exploration; ``None`` for this process.
         """
         self._be_alone()
         with self._noting_interrupts(), self._line.about(scenario.id):
@@ -313,10 +311,9 @@ def simulate(
     """
     Simulate a scenario, with everything that its keys ask for, and return its outcome.
 
-    Args:
-        scenario: The scenario. Its ``vary`` and ``explore`` are work that an executor can do.
-        settings: The settings; ``None`` for the usual ones.
-        executor: Does that in other processes or on other machines; ``None`` for this process.
+    An executor does the work of ``vary`` and ``explore`` in other processes or on other machines; ``None``
+    for
+    this process.
     """
     with Harness(settings or Settings()) as harness:
         return harness.simulate(scenario, executor=executor)

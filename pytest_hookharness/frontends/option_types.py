@@ -23,12 +23,7 @@ class OptionError(Exception):
 
 
 def seconds(text: str, where: str) -> float:
-    """
-    Read a time such as ``500ms``, ``10s``, ``2m`` or ``10``.
-
-    Raises:
-        OptionError: It is not a time; the message names ``where`` it was written.
-    """
+    """Read a time such as ``500ms``, ``10s``, ``2m`` or ``10``; raise ``OptionError`` for another text."""
     found = _TIME.fullmatch(text.strip())
     if found is None or float(found[1]) == 0:
         raise OptionError(f"{where}: {text!r} is not a time above zero; write 500ms, 10s, 2m or 1h")
@@ -36,12 +31,7 @@ def seconds(text: str, where: str) -> float:
 
 
 def whole(text: str, where: str, least: int) -> int:
-    """
-    Read a whole number.
-
-    Raises:
-        OptionError: It is none, or less than ``least``; the message names ``where`` it was written.
-    """
+    """Read a whole number of ``least`` or more; raise ``OptionError``, which names ``where`` it is."""
     if not re.fullmatch(r"-?\d+", text.strip()) or int(text) < least:
         raise OptionError(f"{where}: {text!r} is not a whole number of {least} or more")
     return int(text)

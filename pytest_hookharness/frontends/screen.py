@@ -18,11 +18,12 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import fit, plain
 
 if TYPE_CHECKING:
     import pytest
+
+    from pytest_hookharness.model.outcome import Outcome
 
 # Columns: a story is made for the first, and needs at least the second.
 _USUAL, _LEAST = 100, 40
@@ -90,12 +91,10 @@ class ProgressLine:
         delay: float = _DELAY,
     ) -> None:
         """
-        Draw nothing yet.
+        Draw nothing yet, and then only after ``delay`` seconds.
 
-        Args:
-            write: Writes to the terminal at once; ``None`` without a terminal.
-            column: Returns the column of the cursor.
-            delay: Seconds before the line is drawn.
+        ``write`` writes to the terminal at once, if there is one, and ``column`` returns the column of its
+        cursor.
         """
         self._write = write
         self._width = width

@@ -133,9 +133,7 @@ def _load_plugged_in(point: EntryPoint) -> Profile:
 
 
 def names() -> tuple[str, ...]:
-    """
-    Return the names by which hosts are found: bare names, for the newest version, then names with a version.
-    """
+    """Return the names by which hosts are found: bare ones, for the newest version, then with versions."""
     identifiers = _identifiers()
     return (*dict.fromkeys(identifier.partition("@")[0] for identifier in identifiers), *identifiers)
 

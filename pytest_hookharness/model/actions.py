@@ -145,7 +145,6 @@ class Analysis:
     Attributes:
         source: Path of the transcript.
         form: The host whose format it has.
-        actions: Number of actions in it.
         unanswered: Number of actions without a result.
         unread: Number of parts that could not be read, by reason.
         own: Number of refusals by the guard hook itself, which do not count.

@@ -30,7 +30,6 @@ class ChildHookRun:
 
     Attributes:
         code: Exit code; ``None`` if it did not end by itself.
-        ruling: Its decision, as the host interprets it.
         size: Number of bytes of its standard input.
         pid: Process id inside the sandbox; 0 while it is unknown.
         payload: Its standard input as JSON; empty if it was too long to keep.
@@ -51,12 +50,9 @@ class ChildHookRun:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildCall:
     """
-    One tool call of the agent of a child session.
+    One tool call of the agent of a child session, by the host's name of the tool.
 
-    Attributes:
-        name: The host's name of the tool.
-        expected: The expected decision; empty if the scenario expects none.
-        label: Key path in the scenario.
+    ``expected`` is empty if the scenario expects no decision; ``label`` is the key path there.
     """
 
     name: str

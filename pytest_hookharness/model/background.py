@@ -217,12 +217,7 @@ class Denial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundReport:
-    """
-    The record of all process hooks of one simulation.
-
-    Attributes:
-        denials: Refused threads and processes; each hook of a process once.
-    """
+    """The record of all process hooks of one simulation."""
 
     processes: tuple[BackgroundRun, ...] = ()
     threads: tuple[HookThread, ...] = ()
@@ -234,7 +229,5 @@ class BackgroundReport:
         return max((thread.depth for thread in self.threads), default=0)
 
     def spawned(self, word: str) -> int:
-        """
-        Return the number of threads that the hooks of a process, or one hook (``name.on_exit``), started.
-        """
+        """Return the number of threads that the hooks of a process, or one (``name.on_exit``), started."""
         return sum(1 for thread in self.threads if word in (thread.name, thread.hook))

@@ -28,9 +28,8 @@ def hook_name(hooks: Sequence[Hook], command: str, entries: Sequence[int] = ()) 
     """
     Return a name for the hooks with a command, such as ``Stop 2 (gate.sh)``; the command if none has it.
 
-    Args:
-        hooks: All hooks, in the order of their settings.
-        entries: The positions among all hooks, from 1, of those that are meant; empty for all of them.
+    The entries are the positions, from 1, of those that are meant among all hooks of the settings; empty for
+    all.
     """
     counts: dict[str, int] = {}
     places: list[str] = []
@@ -209,7 +208,6 @@ class Symptom:
         code: Code of the finding; empty for a verdict.
         hook: Command of the hook; several are separated by commas.
         text: The observation, in one sentence.
-        turn: The turn in which it was observed.
         printed: The deciding lines that the hook wrote to standard error; empty if there are none.
         effect: What the host made of it, in one sentence; empty if that is in ``text``.
         assumes: What a verdict rests on that another agent or another time may change, in sentences.
@@ -247,12 +245,9 @@ class Symptom:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
     """
-    A change that was played and showed neither the problem nor another one.
+    A change that was played and showed neither the problem nor another one, as a command to a person.
 
-    Attributes:
-        text: What changes, as a command to a person.
-        evidence: What was played with it, and what was seen.
-        written: The files that were written; none until then.
+    The evidence is what was played and seen. No files are ``written`` until it is applied.
     """
 
     text: str
@@ -317,7 +312,6 @@ class CheckReport:
         changes: The files that all fixes of the problems change together.
         interrupted: Whether Ctrl-C ended it.
         failed: Whether an error of the harness ended it.
-        seconds: Duration.
     """
 
     place: HookSet

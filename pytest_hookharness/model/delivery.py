@@ -75,13 +75,7 @@ class Terminal:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """
-    A question that was answered.
-
-    Attributes:
-        question: Its last line, shortened.
-        answer: The text that was typed.
-    """
+    """A question that was answered: its last line, shortened, and the text that was typed."""
 
     question: str
     answer: str

@@ -66,13 +66,9 @@ class Successor:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expansion:
     """
-    One state with the results of the moves that were tried in it.
+    One state with the results of the moves that were tried in it, and the recorded steps on the path to it.
 
-    Attributes:
-        digest: Fingerprint of the state; empty if it was not reached.
-        successors: The result of each move, in order.
-        steps: The recorded steps on the path to it.
-        why: Why it was not reached.
+    One that was not reached has no digest, and a reason.
     """
 
     digest: str

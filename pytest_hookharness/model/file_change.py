@@ -7,15 +7,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """
-    One file before and after a fix.
-
-    Attributes:
-        file: Its path in the project.
-        before: Its contents; ``None`` if it does not exist.
-        mode_before: Its permission bits; 0 if it does not exist.
-        mode: Its new permission bits.
-    """
+    """One file of a project before and after a fix; without contents and mode if it does not exist."""
 
     file: str
     before: bytes | None

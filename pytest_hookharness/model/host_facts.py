@@ -40,8 +40,6 @@ class Meaning:
     Attributes:
         case: The combination, in a few words.
         printed: Standard output of the hook; empty for none.
-        refuses: Whether the host honours a refusal.
-        to_agent: Texts that the agent's model sees.
         fault: Why the host cannot use the output; empty if it can.
     """
 
@@ -62,7 +60,6 @@ class EventMeanings:
     Attributes:
         limit: Default time limit of a hook, in seconds.
         unreachable: Why a simulated session never reaches the event; empty if it does.
-        rule: The fact about the event, with its source.
         rests_on: Facts that are assumed.
     """
 

@@ -26,11 +26,9 @@ class CoverageStore:
 @dataclass(frozen=True, slots=True)
 class TracedLine:
     """
-    A command that a shell reported in its trace.
+    The beginning of a command, after expansion, that a shell reported in its trace.
 
-    Attributes:
-        line: The reported line, which for some statements is one too high.
-        text: The beginning of the command, after expansion.
+    For some statements the reported line is one too high.
     """
 
     line: int

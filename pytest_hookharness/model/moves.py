@@ -275,11 +275,9 @@ Act: TypeAlias = Move | Event
 @dataclass(frozen=True, slots=True)
 class Message:
     """
-    One message that the agent's model sees.
+    One message that the agent's model sees, and the hook event that caused it, if any.
 
-    Attributes:
-        kind: ``prompt``, ``result``, ``refusal``, ``feedback`` or ``context``.
-        event: The hook event that caused it; empty if none did.
+    Its kind is ``prompt``, ``result``, ``refusal``, ``feedback`` or ``context``.
     """
 
     kind: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.delivery import DoubleCall
@@ -12,7 +12,6 @@ from pytest_hookharness.model.exploration import Exploration
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.name_hint import UnknownName, is_near, name_hint
-from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
@@ -26,6 +25,9 @@ from pytest_hookharness.model.verdicts import (
     Violation,
     verdict_name,
 )
+
+if TYPE_CHECKING:
+    from pytest_hookharness.model.probes import ProbeReport
 
 # pytest cuts the middle out of longer texts, and some of the rest of a line is for names.
 _LONGEST_REPR = 100
@@ -186,12 +188,7 @@ class Outcome:
         return number
 
     def decisions(self, event: str) -> tuple[Ruling, ...]:
-        """
-        Return the effective decisions on an event, in order.
-
-        Raises:
-            UnknownName: The host has no such event.
-        """
+        """Return the effective decisions on an event, in order; raise ``UnknownName`` for no such event."""
         return tuple(effective_ruling(hooked) for _, hooked in self.trace.hooked(self._known(event)))
 
     def reasons(self, event: str | None = None) -> tuple[str, ...]:

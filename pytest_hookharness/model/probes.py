@@ -112,12 +112,9 @@ class ProbeEffect(enum.Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
     """
-    The result of one repetition from a changed state.
+    The result of one repetition from a changed state: the difference, in a few words, and its turn, if any.
 
-    Attributes:
-        what: The difference, in a few words; empty if there was none.
-        turn: The turn of the repetition in which it occurred; 0 if there was none.
-        allows_stop: Whether the hooks allowed a stop in that turn.
+    ``allows_stop`` says that the hooks allowed a stop in that turn.
     """
 
     reaction: ProbeEffect
@@ -128,12 +125,7 @@ class ProbeResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """
-    One experiment on a saved state.
-
-    Attributes:
-        tried: The change, in words.
-    """
+    """One experiment on a saved state, with the change that was tried, in words."""
 
     kind: PerturbationKind
     tried: str
@@ -148,7 +140,6 @@ class Threshold:
     Attributes:
         at: The first such value, in words: ``count 50 in home/.state.json``; empty if it was not looked for,
             and turns were played until it was reached.
-        what: The different behaviour, in words.
         turn: The turn in which the loop would reach it; ``None`` if only the passage of time leads there.
         latest: The last turn in which it can come, if time decides and the turns take less time than before;
             ``None`` if it comes in ``turn``.

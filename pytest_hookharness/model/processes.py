@@ -5,12 +5,14 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_hookharness.model.delivery import Dialogue, Terminal
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.reads import Reads
-from pytest_hookharness.model.start_failures import StartFailure
+
+if TYPE_CHECKING:
+    from pytest_hookharness.model.start_failures import StartFailure
 
 _INTERPRETER = re.compile(r"(^|/)(sh|dash|bash|zsh|ksh|mksh|node|perl|ruby|python[0-9.]*)$")
 
@@ -53,7 +55,6 @@ class KillPolicy:
     How a host cuts a hook that exceeds its time limit.
 
     Attributes:
-        scope: The processes that receive them.
         grace: Seconds between one signal and the next, and after the last.
         close_wait: Seconds that the host waits for the output to be closed after the signalled processes
             have ended; ``None`` if it waits forever, also for their end.
@@ -137,12 +138,9 @@ class ProcessSpec:
 @dataclass(frozen=True, slots=True)
 class Process:
     """
-    A process that was observed.
+    A process inside the sandbox that was observed, with its command line, shortened.
 
-    Attributes:
-        pid: Process id inside the sandbox.
-        command: Command line, shortened.
-        age: Seconds from the start of the hook run to its start; negative if it started before.
+    Its age is in seconds from the start of the hook run to its own; negative if it started before.
     """
 
     pid: int
@@ -214,9 +212,7 @@ class TimedOut:
 
     Attributes:
         after: Seconds until then.
-        by: The limit that cut it.
         ignored_term: Whether it was still alive after the first signal and its grace.
-        doing: The activity of each process of the tree.
         ended: How the process itself had ended, if only its output was still open; else ``None``.
     """
 
@@ -229,14 +225,7 @@ class TimedOut:
 
 @dataclass(frozen=True, slots=True)
 class HeldOpen:
-    """
-    The process ended, but another one kept its output open until the host stopped waiting.
-
-    Attributes:
-        exit: How the process itself ended.
-        waited: Seconds that the host waited for the output.
-        holders: The processes that kept it open.
-    """
+    """The process ended, but others kept its output open until the host stopped waiting for it."""
 
     exit: Exited | Signaled
     waited: float
@@ -255,13 +244,7 @@ Ending: TypeAlias = Exited | Signaled | TimedOut | HeldOpen | NotStarted
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """
-    One output stream of a hook run.
-
-    Attributes:
-        data: The bytes that were kept, from the start.
-        total: Number of bytes written in total.
-    """
+    """One output stream of a hook run: its first bytes, which were kept, and their number in total."""
 
     data: bytes = b""
     total: int = 0

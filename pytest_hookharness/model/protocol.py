@@ -50,14 +50,7 @@ THE_SCENARIO = "the scenario"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """
-    One fact about a host, with its source.
-
-    Attributes:
-        text: The fact as a sentence.
-        basis: Whether it is documented, observed or assumed.
-        source: Host, version, and document or recording.
-    """
+    """One fact about a host, and its source: host, version, and document or recording."""
 
     text: str
     basis: Basis
@@ -134,10 +127,7 @@ class SettingsProblem:
     Attributes:
         kind: ``malformed``, ``unreadable``, ``unknown-event``, ``unreachable-event``, ``misplaced``,
             ``disabled`` or ``ignored-option``.
-        source: The file.
-        path: The key path in the file.
         text: The place, the value found, the value expected and the effect, in one sentence.
-        rule: The host's rule behind the effect.
     """
 
     kind: str
@@ -206,7 +196,6 @@ class Decision:
     The host's decision from all replies to one event.
 
     Attributes:
-        ruling: The decision that takes precedence.
         refused: Whether the host honoured a refusal: the call was not made, or the turn goes on. A *block*
             is such a decision.
         overridden: Whether the host's cap overrode a refusal.

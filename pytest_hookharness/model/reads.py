@@ -229,13 +229,7 @@ class Influences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedCycle:
-    """
-    A cycle of which one repetition was observed.
-
-    Attributes:
-        stem: The turn after which it begins.
-        period: Its length in turns.
-    """
+    """A cycle of which one repetition was observed: the turn before it, and its length in turns."""
 
     stem: int
     period: int

@@ -32,12 +32,7 @@ _SHOWN = 60
 
 
 class SlowPattern(Exception):
-    """
-    A regular expression could not be matched within the time limit.
-
-    Attributes:
-        length: Of the text, in characters.
-    """
+    """A regular expression could not be matched within the time limit on a text of so many characters."""
 
     def __init__(self, pattern: str, length: int) -> None:
         self.pattern = pattern
@@ -88,22 +83,12 @@ class Regex:
             _limited(pattern, dotall)
 
     def search(self, text: str, start: int = 0) -> Match | None:
-        """
-        Return the first place in a text where the expression is found.
-
-        Raises:
-            SlowPattern: That takes too long.
-        """
+        """Return the first place where a text matches; raise ``SlowPattern`` if that takes too long."""
         found: Match | None = self._ask("search", text, text, start)
         return found
 
     def fullmatch(self, text: str) -> Match | None:
-        """
-        Return the whole text if the expression matches it.
-
-        Raises:
-            SlowPattern: That takes too long.
-        """
+        """Return the whole text if it matches; raise ``SlowPattern`` if that takes too long."""
         found: Match | None = self._ask("fullmatch", text, text)
         return found
 
@@ -177,11 +162,6 @@ def _limited(pattern: str, dotall: bool) -> Any:
 
 
 def found_in(pattern: str, texts: Iterable[str]) -> bool:
-    """
-    Return whether an expression is found in one of some texts.
-
-    Raises:
-        SlowPattern: That takes too long.
-    """
+    """Return whether an expression is found in a text; raise ``SlowPattern`` if that takes too long."""
     expression = Regex(pattern)
     return any(expression.search(text) for text in texts)

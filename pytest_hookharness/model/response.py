@@ -101,12 +101,7 @@ class Response:
 
     @property
     def hook_run(self) -> HookRun:
-        """
-        The only hook run.
-
-        Raises:
-            ValueError: No hook ran, or several did.
-        """
+        """The only hook run; raises ``ValueError`` if no hook ran, or several did."""
         if len(self.hook_runs) != 1:
             raise ValueError(f"{self.hooked.event}: {len(self.hook_runs)} hooks ran; use .hook_runs instead")
         return self.hook_runs[0]

@@ -14,12 +14,7 @@ USED_UP = "time budget used up"
 
 
 class BudgetEnded(Exception):
-    """
-    The time ended in the middle of a step.
-
-    Attributes:
-        step: What was done, as a clause: ``/usr/lib/x was read``.
-    """
+    """The time ended in the middle of a step, which is a clause such as ``/usr/lib/x was read``."""
 
     def __init__(self, step: str) -> None:
         self.step = step
@@ -78,12 +73,7 @@ def remaining() -> float:
 
 
 def check_time(step: str) -> None:
-    """
-    End a step whose time is over.
-
-    Raises:
-        BudgetEnded: No time is left.
-    """
+    """Raise ``BudgetEnded`` in a step if no time is left."""
     deadline = _deadline.get()
     if deadline is not None and deadline.left() < 0:
         raise BudgetEnded(step)

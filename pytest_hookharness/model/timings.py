@@ -28,13 +28,7 @@ MEDIAN, NEARLY_ALL = 0.5, 0.95
 
 @dataclass(frozen=True, slots=True, order=True)
 class RunTime:
-    """
-    The duration of one hook run; a run that was cut sorts after all others.
-
-    Attributes:
-        cut: Whether it was cut, so that its true duration is longer.
-        seconds: Time that the host waited for it.
-    """
+    """The seconds that the host waited for one hook run; one that was cut sorts after all others."""
 
     cut: bool
     seconds: float
@@ -59,11 +53,9 @@ class RunTime:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """
-    The durations of all runs of one hook.
+    The durations of all runs of one hook, shortest first.
 
-    Attributes:
-        hook_runs: The durations, shortest first.
-        limit: The host's time limit in seconds, the smallest if it varies; ``None`` if unknown.
+    The host's time limit is the smallest if it varies; ``None`` if unknown. In seconds.
     """
 
     event: str

@@ -33,7 +33,6 @@ class StateEntry:
 
     Attributes:
         kind: ``file``, ``folder``, ``link`` or ``other``.
-        mode: Permission bits.
         content: Digest of a file's content, or target of a link; empty for a folder. After a zero byte
             follow the owner, if it is not the harness's own, and a digest of extended attributes and
             access control lists.
@@ -189,12 +188,7 @@ def commands_of(hook_runs: Iterable[HookRun]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """
-    The agent made a move.
-
-    Attributes:
-        saw: The messages to the agent before it.
-    """
+    """The agent made a move, after the messages that it saw."""
 
     move: Move
     saw: Observation = Observation()
@@ -209,12 +203,7 @@ class Happened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Performed:
-    """
-    A tool call was carried out or refused.
-
-    Attributes:
-        run: The result of its process; ``None`` if there was none.
-    """
+    """A tool call was carried out or refused; ``run`` is the result of its process, if there was one."""
 
     call: ToolCall
     result: ToolResult
@@ -243,11 +232,7 @@ class HookEvent:
 
     @property
     def refused_by_chance(self) -> str:
-        """
-        Why a refusal meets no expectation: no hook that refused ran for certain.
-
-        Empty if one did, or none refused.
-        """
+        """Why a refusal meets no expectation: no hook that refused surely ran; empty otherwise."""
         if not self.decision.refused and self.decision.ruling is not Ruling.DENY:
             return ""
         refusing = [run for run in self.hook_runs if self._refuses(run) or not run.ran]
@@ -277,13 +262,7 @@ Exchange: TypeAlias = Moved | Happened | Performed | HookEvent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """
-    One exchange in the trace.
-
-    Attributes:
-        number: Number of the step, from 1.
-        turn: Number of its turn; 0 before the first move.
-    """
+    """One exchange in the trace, numbered from 1, in a turn; turn 0 is before the first move."""
 
     number: int
     turn: int

@@ -42,7 +42,6 @@ class Cap:
     Attributes:
         overrides: The refusal that it overrides, counted from 1 within the current series; ``None`` if it
             never acts on this loop.
-        why: The reason, as one sentence.
     """
 
     overrides: int | None
@@ -52,13 +51,7 @@ class Cap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """
-    A limit of the host that ends every long session, and its effect on one loop.
-
-    Attributes:
-        turn: The turn in which it would end this loop.
-        why: The reason, as one sentence.
-    """
+    """A limit of the host that ends every long session, and the turn in which it would end one loop."""
 
     turn: int
     why: str
@@ -183,13 +176,7 @@ class Recursing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lockout:
-    """
-    No sequence of candidate moves leads from this state to a stop.
-
-    Attributes:
-        turn: The turn after which the state is reached.
-        moves: The candidate moves.
-    """
+    """No sequence of candidate moves leads from the state after this turn to a stop."""
 
     turn: int
     moves: tuple[Move, ...] = ()
@@ -267,12 +254,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """
-    An expectation of the scenario that was not met.
-
-    Attributes:
-        path: Key path of the expectation, as written in the file.
-    """
+    """An expectation of the scenario that was not met, with its key path as written in the file."""
 
     path: str
     expected: str
@@ -290,16 +272,7 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class FindingCode:
-    """
-    One kind of defect.
-
-    Attributes:
-        code: ``HH`` and three digits; empty for a bad end, which has only a name.
-        name: Short name in capitals.
-        what: General description.
-        why: Why it matters.
-        fix: How to fix it.
-    """
+    """One kind of defect: ``HH`` and three digits; no code for a bad end, which has only a name."""
 
     code: str
     name: str

@@ -40,8 +40,7 @@ class Records:
     """
     The records of one file or folder.
 
-    Attributes:
-        malformed: Number of values that were left out, by reason; complete after ``read`` has ended.
+    ``malformed`` counts the values that were left out, by reason; it is complete after ``read`` has ended.
     """
 
     path: Path

@@ -16,6 +16,7 @@ from pytest_hookharness.scenario_files.keys.scenario import SCENARIO, SCRIPT
 from pytest_hookharness.scenario_files.schema.shapes import RecordShape, Values
 from pytest_hookharness.scenario_files.schema.validate import FAILED, Conversion
 from pytest_hookharness.scenario_files.yaml.elements import (
+    MAX_DEPTH,
     Element,
     ListNode,
     Problems,
@@ -25,9 +26,9 @@ from pytest_hookharness.scenario_files.yaml.elements import (
     TableNode,
     join,
     marks,
+    place_of,
     shown,
 )
-from pytest_hookharness.scenario_files.yaml.scalars import MAX_DEPTH, place_of
 
 
 def elements_of(data: object, problems: Problems, path: str = "", depth: int = 0) -> Element:
@@ -191,12 +192,7 @@ def script_from(acts: Sequence[object], *, then: object = None, when: object = N
 
 
 def convert(record: RecordShape, element: Element, conversion: Conversion) -> Values:
-    """
-    Return the values of a document.
-
-    Raises:
-        ScenarioErrors: The document has problems.
-    """
+    """Return the values of a document; raise ``ScenarioErrors`` if it has problems."""
     problems = conversion.problems
     values = conversion.read(record, element, "") if not problems.full else FAILED
     problems.raise_if_any()
@@ -226,12 +222,7 @@ def too_large(problems: Problems) -> None:
 
 
 def decode(data: bytes, problems: Problems) -> str:
-    """
-    Return the text of a file in UTF-8, with or without a byte order mark.
-
-    Raises:
-        ScenarioErrors: The file is not UTF-8.
-    """
+    """Return the text of a file in UTF-8, with a byte order mark or none; raise ``ScenarioErrors``."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

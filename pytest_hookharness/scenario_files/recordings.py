@@ -39,12 +39,7 @@ def read_recordings(path: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def read_acts(path: Path) -> tuple[moves.Act, ...]:
-    """
-    Return the recorded prompts, calls and stops as acts.
-
-    Raises:
-        UnreadableRecords: There is none, or one has another form.
-    """
+    """Return the recorded prompts, calls and stops as acts; raise ``UnreadableRecords`` if there are none."""
     read = _in_order(path)
     # Several hooks of one event got the same payload.
     once = [pair for n, pair in enumerate(read) if n == 0 or pair != read[n - 1]]

@@ -28,9 +28,7 @@ NOT_FIELDS = frozenset({"host", "script", "when", "variants", "world"})
 
 
 def assemble(values: Values, origin: Origin | None, hosts: Sequence[str] | None) -> Iterator[Scenario]:
-    """
-    Yield the scenarios of a file: the base and each variant, on each of ``hosts`` or else of its own hosts.
-    """
+    """Yield the scenarios of a file: the base and each variant, on each of ``hosts`` or its own hosts."""
     settings = {"": values}
     for name, own in values.get("variants", {}).items():
         settings[name] = merge(values, own)

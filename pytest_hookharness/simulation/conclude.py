@@ -29,6 +29,7 @@ from pytest_hookharness.judging.verdict.assumptions import (
 from pytest_hookharness.judging.verdict.conclusion import form_conclusion, name_chance
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.judging.verdict.verdict import JudgeInput
+from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
@@ -39,15 +40,6 @@ from pytest_hookharness.model.protocol import SettingsProblem
 from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.model.trace import HookEvent, StateEntry, Step, Trace
-from pytest_hookharness.model.verdicts import (
-    Capped,
-    Conclusion,
-    Finding,
-    Livelock,
-    Terminated,
-    Undecided,
-    Verdict,
-)
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # How a socket to an address of another machine is worded.
@@ -78,7 +70,7 @@ class SessionEvidence:
     flaky: bool = False
     probes: tuple[ProbeReport, ...] = ()
     observed: ObservedCycle | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[verdicts.Finding, ...] = ()
     untried: str = ""
 
     @property
@@ -94,13 +86,7 @@ class SessionEvidence:
 def conclude_session(
     testbed: Testbed, evidence: SessionEvidence, *, initial: Mapping[str, StateEntry], wall: float
 ) -> Outcome:
-    """
-    Judge one session, and compare it with what its scenario expects.
-
-    Args:
-        initial: The covered files before its first turn.
-        wall: Seconds of real time that it took.
-    """
+    """Judge one session, and compare it with its expectations; it took ``wall`` seconds of real time."""
     stem = evidence.lasso.stem if evidence.lasso is not None else None
     in_cycle = [step for step in evidence.trace.steps if stem is not None and step.turn > stem]
     formed = form_conclusion(
@@ -121,9 +107,9 @@ def conclude_session(
         )
     )
     verdict = formed.verdict
-    if _is_blind(testbed) and isinstance(verdict, Terminated):
-        verdict = Undecided(turn=verdict.turn, why=f"the session ended, but {_BLIND}")
-    formed = Conclusion(
+    if _is_blind(testbed) and isinstance(verdict, verdicts.Terminated):
+        verdict = verdicts.Undecided(turn=verdict.turn, why=f"the session ended, but {_BLIND}")
+    formed = verdicts.Conclusion(
         verdict,
         findings=(*formed.findings, *evidence.findings),
         assumptions=without_unobserved(formed.assumptions, *_seen_to_decide(evidence)),
@@ -136,7 +122,7 @@ def conclude_threads(
     testbed: Testbed,
     trace: Trace,
     end: RunEnd,
-    verdict: Verdict,
+    verdict: verdicts.Verdict,
     background: BackgroundReport,
     *,
     initial: Mapping[str, StateEntry],
@@ -145,10 +131,8 @@ def conclude_threads(
     """
     Build the outcome of a run with background processes from the verdict on all its threads.
 
-    Args:
-        end: How the user's own thread ended, or the whole run if it was interrupted.
-        initial: The covered files before the first turn.
-        wall: Seconds of real time that it took.
+    It ends as the user's own thread did, or the whole run if it was interrupted, after ``wall`` seconds of
+    real time.
     """
     testbed.scan()
     recorded = (RECORDED,) if testbed.settings.coverage_store is not None else ()
@@ -177,17 +161,17 @@ def conclude_event(testbed: Testbed, hooked: HookEvent) -> Outcome:
         scenario=testbed.scenario,
         host=testbed.profile.id,
         trace=trace,
-        verdict=Terminated(turn=0),
+        verdict=verdicts.Terminated(turn=0),
         findings=find(trace) if hooked.hook_runs else (),
         folders=testbed.workspace.folders,
         events=tuple(testbed.profile.events),
     )
 
 
-def _build(testbed: Testbed, trace: Trace, formed: Conclusion, wall: float) -> Outcome:
-    chance = "" if isinstance(formed.verdict, Livelock) else _chance(testbed, trace)
+def _build(testbed: Testbed, trace: Trace, formed: verdicts.Conclusion, wall: float) -> Outcome:
+    chance = "" if isinstance(formed.verdict, verdicts.Livelock) else _chance(testbed, trace)
     assumptions = formed.assumptions
-    if chance and isinstance(formed.verdict, Terminated | Capped):
+    if chance and isinstance(formed.verdict, verdicts.Terminated | verdicts.Capped):
         assumptions = (*without_unobserved(assumptions, "chance"), chance_was_drawn(chance))
     return Outcome(
         scenario=testbed.scenario,
@@ -238,7 +222,7 @@ def _seen_to_decide(evidence: SessionEvidence) -> Iterator[str]:
 def _chance(testbed: Testbed, trace: Trace) -> str:
     if all(hook_run.hook.is_one_word for _, hook_run in trace.hook_runs()):
         return ""
-    from pytest_hookharness.simulation.testbed.hook_chance import describe_chance
+    from pytest_hookharness.simulation.testbed.hook_scripts import describe_chance
 
     return describe_chance(testbed, trace)
 

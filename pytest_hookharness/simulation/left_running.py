@@ -62,9 +62,7 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
     """
     Return why a verdict does not hold if what was left running lives on; empty if it holds, or none is known.
 
-    Args:
-        settings: Those of all further runs together.
-        clock: Counts the time that they take.
+    The settings are those of all further runs together, and the clock counts the time that they take.
     """
     ended = isinstance(outcome.verdict, Terminated)
     # A host goes on without a hook in the background, as the session that ended did.

@@ -203,12 +203,7 @@ class Loop:
         return RunEnd(how="wall", turn=self.turn, why=why, running=running)
 
     def time_may_matter(self, *, ended: bool) -> bool:
-        """
-        Return whether the run could go otherwise with more time between its turns.
-
-        Args:
-            ended: Whether the hooks allowed the stop.
-        """
+        """Return whether the run, which its hooks ended or not, could go otherwise at a slower pace."""
         # A scenario with a pace of its own is about that pace alone.
         refused = any(hooked.decision.refused for _, hooked in self._trace().hooked())
         if self._testbed.scenario.pace or not refused:

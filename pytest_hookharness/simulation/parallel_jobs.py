@@ -35,11 +35,7 @@ MOST_AHEAD = 96
 
 
 def can_run_concurrently(scenario: Scenario, tier: Tier | None, supervisor: Supervisor) -> bool:
-    """
-    Return whether simulations of a scenario share no folder and no network.
-
-    Only then can none of them change what another one sees.
-    """
+    """Return whether simulations share no folder and no network, so that none changes what others see."""
     private = tier in (None, Tier.NAMESPACES) and not supervisor.tiers()[Tier.NAMESPACES]
     return private and not scenario.cover and not scenario.network
 
@@ -92,12 +88,7 @@ def _attempt(job: Job[T], slot: CpuSlot, base: Path) -> T:
 
 @dataclass(frozen=True, slots=True)
 class TimedOutcome:
-    """
-    The outcome of a simulation and the time it took.
-
-    Attributes:
-        seconds: How long it took, without the time spent waiting for a CPU slot.
-    """
+    """The outcome of a simulation, and its seconds without the time spent waiting for a CPU slot."""
 
     outcome: Outcome
     seconds: float
@@ -132,11 +123,7 @@ class RunsAhead:
         self._with_campaigns = True
 
     def needs_all_processors(self, scenario: Scenario) -> bool:
-        """
-        Return whether a scenario runs alone.
-
-        It does if its hook runs race or are timed, or if a campaign was too slow beside others.
-        """
+        """Return whether a scenario runs alone: its runs race, are timed, or were too slow with others."""
         alone = scenario.parallel is not None or bool(scenario.expect.within_ms)
         return alone or (_is_campaign(scenario) and not self._with_campaigns)
 

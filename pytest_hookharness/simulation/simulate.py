@@ -92,7 +92,7 @@ def _with_hooks_alone(
 
 def _with_repeats(run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources) -> SingleRun:
     """Return a run with how its session goes when it is played again, if its hooks draw random numbers."""
-    from pytest_hookharness.judging.verdict.repeats import differ, judge_repeats, was_cut
+    from pytest_hookharness.judging.verdict.conclusion import differ, judge_repeats, was_cut
     from pytest_hookharness.judging.verdict.run_end import why_undecided_run
 
     if was_cut(run.outcome):

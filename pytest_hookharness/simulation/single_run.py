@@ -52,7 +52,6 @@ class Resources:
     What a simulation needs besides its scenario and settings.
 
     Attributes:
-        supervisor: Starts and ends all processes.
         base: The folder below which everything is written.
         behaviours: The known agent behaviours; ``None`` for those that ship with the harness.
         slot: The CPU slot that the simulation shares with others; ``None`` if it runs alone.

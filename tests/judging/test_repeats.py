@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.judging.verdict.assumptions import chance_was_drawn
-from pytest_hookharness.judging.verdict.conclusion import may_be_repeated, name_chance
-from pytest_hookharness.judging.verdict.repeats import judge_repeats
+from pytest_hookharness.judging.verdict.conclusion import judge_repeats, may_be_repeated, name_chance
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Cut, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule

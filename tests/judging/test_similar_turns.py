@@ -13,7 +13,6 @@ from pytest_hookharness.judging.recurrence.similar_turns import (
     choose_observed,
     describe_difference,
     find_similar_periods,
-    outline,
 )
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.protocol import Basis, Decision, Rule, Ruling
@@ -53,7 +52,7 @@ def period_of(word):
 )
 def test_texts_that_differ_in_numbers_times_and_ids_have_one_outline(one, other):
     """Numbers, times, ids and the number of similar lines are not part of an outline."""
-    assert outline(one) == outline(other)
+    assert TextOutlines().of(one) == TextOutlines().of(other)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def test_texts_that_differ_in_numbers_times_and_ids_have_one_outline(one, other)
 )
 def test_texts_with_other_words_have_other_outlines(one, other):
     """Words and their order are part of an outline."""
-    assert outline(one) != outline(other)
+    assert TextOutlines().of(one) != TextOutlines().of(other)
 
 
 def test_turns_with_counting_reasons_have_the_same_actions():
@@ -124,7 +123,7 @@ def test_a_random_name_that_looks_like_a_word_is_an_id():
         assert any(any(find_similar_periods(last, likenesses.get)) for last in range(3, 9)), seed
         assert len({*read[8:]}) == 1, seed
         # A single such text does not show that the name is random.
-        words = [text for text in texts[8:] if outline(text) != read[8]]
+        words = [text for text in texts[8:] if TextOutlines().of(text) != read[8]]
         surprises += len(words)
         expected = turn(1, reason=texts[9])
         assert not any(describe_difference(expected, turn(2, reason=text), outlines) for text in words), seed

@@ -29,7 +29,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Text,
     Whole,
 )
-from pytest_hookharness.scenario_files.yaml import parser, scalars
+from pytest_hookharness.scenario_files.yaml import elements, parser
 
 HERE = Path(__file__).parent / "x.scenario.yaml"
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -264,6 +264,6 @@ def test_a_number_is_a_number_for_json_too(text):
 
 def outcome_of_scalar(text):
     try:
-        return scalars.resolve(text)
+        return elements.resolve(text)
     except ValueError:
         return None

@@ -12,8 +12,7 @@ from pytest_hookharness.judging.checkup.bypasses import (
     command_calls,
     spellings,
 )
-from pytest_hookharness.judging.checkup.neighbour import Neighbour
-from pytest_hookharness.judging.checkup.neighbours import neighbours
+from pytest_hookharness.judging.checkup.neighbours import Neighbour, neighbours
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 

@@ -62,12 +62,7 @@ class BaselineEntry:
 
 
 def read_baseline(file: Path) -> tuple[BaselineEntry, ...]:
-    """
-    Return the entries of a baseline file.
-
-    Raises:
-        OptionError: It cannot be read, or an entry is wrong.
-    """
+    """Return the entries of a baseline file; raise ``OptionError`` if it is unreadable, or one is wrong."""
     try:
         content = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:

@@ -20,14 +20,7 @@ from pytest_hookharness.campaigns.check.home_search import with_looked_for
 from pytest_hookharness.campaigns.check.hook_statistics import require_name
 from pytest_hookharness.execution.processes.slots import competition
 from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
-from pytest_hookharness.frontends.checkup import (
-    check_all,
-    describe_isolation,
-    problem_command,
-    project_copies,
-    unplayed,
-    worst,
-)
+from pytest_hookharness.frontends import checkup
 from pytest_hookharness.frontends.cli.accepted_problems import (
     accept,
     entry_for,
@@ -164,23 +157,23 @@ def _call(arguments: argparse.Namespace) -> int:
     if arguments.only and not campaign:
         require_name(arguments.only, hook_sets)
     for hook_set in hook_sets:
-        print(reports.announcement(hook_set, describe_isolation(settings)), file=sys.stderr)
+        print(reports.announcement(hook_set, checkup.describe_isolation(settings)), file=sys.stderr)
     if not arguments.yes and (why := _refused(Path(arguments.path), hook_sets)):
         if campaign:
             raise SimulationError(f"{arguments.path}: {why}")
         print(f"hookharness: {arguments.path}: {why}", file=sys.stderr)
-        certain = [unplayed(each, arguments.only, _ONLY_READ.format(why=why)) for each in hook_sets]
+        certain = [checkup.unplayed(each, arguments.only, _ONLY_READ.format(why=why)) for each in hook_sets]
         return _report(certain, arguments, settings)
     share = replace(settings, wall=settings.wall / len(hook_sets))
     if campaign:
-        return worst(_try_hook_sets(hook_sets, arguments, share))
-    with Harness(settings) as harness, project_copies(harness) as copies:
+        return checkup.worst(_try_hook_sets(hook_sets, arguments, share))
+    with Harness(settings) as harness, checkup.project_copies(harness) as copies:
         began = time.monotonic()
         try:
             found = with_looked_for(hook_sets, settings, replace(harness.resources, copies=copies))
         except KeyboardInterrupt:
             return _report(
-                [unplayed(each, arguments.only) for each in hook_sets], arguments, harness.settings
+                [checkup.unplayed(each, arguments.only) for each in hook_sets], arguments, harness.settings
             )
         # Looking at hooks is part of the budget, and waiting for an answer is not.
         # The rest is for the start and the end of the process, which take longer on a busy machine.
@@ -281,7 +274,7 @@ def _check(
         return entry_for(place, problem, arguments.accepted) is None
 
     fixing: bool = arguments.fix
-    found = check_all(
+    found = checkup.check_all(
         hook_sets, harness, copies, wall, arguments.only, folder, given, is_fixable=is_fixable, fixing=fixing
     )
     if is_new and folder is not None and not any(folder.iterdir()):
@@ -298,7 +291,7 @@ def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, setting
     def replay(problem: Problem, place: HookSet) -> str:
         path = place.root if place.part else Path(arguments.path)
         host = arguments.host or (place.host if place.part else "")
-        return problem_command(problem, path, host, settings, _arming(arguments))
+        return checkup.problem_command(problem, path, host, settings, _arming(arguments))
 
     try:
         for place, report in enumerate(shown if arguments.fix else ()):

@@ -38,7 +38,6 @@ class WrappedSettings:
 
     Attributes:
         named: The file as the host finds it, absolute.
-        file: The file, with links followed.
         meanwhile: Its contents while hooks are recorded.
         commands: The wrapped commands, each with the original.
     """

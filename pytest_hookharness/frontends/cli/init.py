@@ -107,12 +107,7 @@ def _call(arguments: argparse.Namespace) -> int:
 
 
 def _with_hooks(hook_sets: Sequence[HookSet], root: Path) -> Iterator[HookSet]:
-    """
-    Yield the hook sets that have hooks, and print what is wrong with the settings of each.
-
-    Raises:
-        SimulationError: None has a hook.
-    """
+    """Yield the hook sets with hooks, and print all flaws; raise ``SimulationError`` if none has."""
     flaws = [flaw for hook_set in hook_sets for flaw in hook_set.flaws]
     if not any(hook_set.hooks for hook_set in hook_sets):
         raise SimulationError(f"{root}: no hook can be read: {'; '.join(flaws)}")

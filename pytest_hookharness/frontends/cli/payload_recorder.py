@@ -20,12 +20,7 @@ from pytest_hookharness.execution.processes.hook_wrapper import MOST, run_wrappe
 
 
 def main(argv: Sequence[str]) -> NoReturn:
-    """
-    Run a hook and record its input.
-
-    Args:
-        argv: The folder for recordings, and the command with its arguments.
-    """
+    """Run a hook, by the words of its command after the folder for recordings, and record its input."""
     folder, *command = argv
     run_wrapped(command, _Recording(Path(folder), command[-1]))
 

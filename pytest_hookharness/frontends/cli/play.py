@@ -10,17 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import agents, hosts, scenario_files
-from pytest_hookharness.frontends import screen
+from pytest_hookharness.frontends import option_types, screen
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.node_ids import anchor, pick
-from pytest_hookharness.frontends.option_types import (
-    OptionError,
-    make_folder,
-    require_new,
-    seconds,
-    whole,
-    whole_number,
-)
 from pytest_hookharness.frontends.replay_command import (
     TIERS,
     TraceItem,
@@ -52,7 +44,11 @@ _TRY = (
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Declare the options of every command that plays something."""
     parser.add_argument(
-        "--seed", type=whole_number("--seed", 0), default=0, metavar="N", help="seed of generated values (0)"
+        "--seed",
+        type=option_types.whole_number("--seed", 0),
+        default=0,
+        metavar="N",
+        help="seed of generated values (0)",
     )
     parser.add_argument(
         "--hook-timeout", default="10s", metavar="TIME", help="end a hook run after 500ms, 10s, 2m (10s)"
@@ -62,7 +58,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--turns",
-        type=whole_number("--turns", 1),
+        type=option_types.whole_number("--turns", 1),
         metavar="N",
         help="maximum number of turns (the scenario's, or 200)",
     )
@@ -73,22 +69,17 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
-    """
-    Return the settings that the options of a command select.
-
-    Raises:
-        OptionError: An option cannot be read.
-    """
+    """Return the settings that the options select; raise ``OptionError`` for an unreadable one."""
     traces: str | None = arguments.trace_dir
     return Settings(
         seed=arguments.seed,
-        hook_timeout=seconds(arguments.hook_timeout, "--hook-timeout"),
-        wall=seconds(arguments.budget, "--budget"),
+        hook_timeout=option_types.seconds(arguments.hook_timeout, "--hook-timeout"),
+        wall=option_types.seconds(arguments.budget, "--budget"),
         turns=arguments.turns,
         tier=TIERS.get(arguments.tier or ""),
         keep=arguments.keep,
         keep_passing=True,
-        traces=None if traces is None else make_folder(traces, "--trace-dir", below=Path.cwd()),
+        traces=None if traces is None else option_types.make_folder(traces, "--trace-dir", below=Path.cwd()),
     )
 
 
@@ -116,7 +107,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def play(scenario: Scenario, settings: Settings, replay: str, arguments: argparse.Namespace) -> int:
     """Play a scenario, print its story, and return the exit status; ``replay`` repeats it."""
     if arguments.incident is not None:
-        require_new(arguments.incident, "--incident")
+        option_types.require_new(arguments.incident, "--incident")
     try:
         outcome, interrupted = _simulate(scenario, settings, replay, record_lines=arguments.cov), False
     except Interrupted as error:
@@ -191,7 +182,7 @@ def declare_try(parser: argparse.ArgumentParser) -> None:
 
 def _try(arguments: argparse.Namespace) -> int:
     if arguments.only and arguments.vary is None:
-        raise OptionError("--only needs --vary")
+        raise option_types.OptionError("--only needs --vary")
     scenario, settings = compose(arguments), settings_of(arguments)
     if arguments.only:
         settings = replace(settings, choice=TrialSelection(only=arguments.only))
@@ -238,20 +229,15 @@ def compose(arguments: argparse.Namespace) -> Scenario:
 
 
 def _behaviour(text: str) -> object:
-    """
-    Return a behaviour with its options, as a scenario file has it.
-
-    Raises:
-        OptionError: An option has no value, or a number is none.
-    """
+    """Return a behaviour with options, as in a scenario file; raise ``OptionError`` for a wrong one."""
     name, *options = text.split(",")
     given: dict[str, object] = {}
     numbers = agents.number_options(name)
     for option in options:
         key, equals, value = option.partition("=")
         if not equals:
-            raise OptionError(f"--then: {option!r} has no value; write {name},{option}=VALUE")
-        given[key] = whole(value, f"--then {key}", 0) if key in numbers else value
+            raise option_types.OptionError(f"--then: {option!r} has no value; write {name},{option}=VALUE")
+        given[key] = option_types.whole(value, f"--then {key}", 0) if key in numbers else value
     return {name: given} if given else name
 
 

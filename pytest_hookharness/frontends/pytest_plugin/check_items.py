@@ -44,12 +44,7 @@ class CheckItem(pytest.Item):
         self.hook_set = hook_set
 
     def runtest(self) -> None:
-        """
-        Check the hooks.
-
-        Raises:
-            CheckFailed: Something is wrong with them, or it is unknown.
-        """
+        """Check the hooks; raise ``CheckFailed`` if something is wrong with them, or unknown."""
         with Harness(options.settings(self.config)) as harness:
             report = checkups.check(self.hook_set, harness)
         if checkups.status_of([report]) != checkups.CLEAN:
@@ -75,12 +70,7 @@ class CheckItem(pytest.Item):
 
 
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """
-    Add the check of each hook set to the run.
-
-    Raises:
-        pytest.UsageError: No hooks are found.
-    """
+    """Add the check of each hook set to the run; raise ``pytest.UsageError`` if no hooks are found."""
     path = session.config.rootpath / str(session.config.getoption("--hook-check"))
     try:
         hook_sets = find_hook_sets(path)

@@ -188,12 +188,7 @@ def _line(scenario: Scenario, path: str) -> int:
 
 
 def scenario_folders(config: pytest.Config) -> list[str]:
-    """
-    Return the folders that are collected if the command line names no path.
-
-    Raises:
-        pytest.UsageError: None of them exists.
-    """
+    """Return what is collected if no path is named; raise ``pytest.UsageError`` if none exists."""
     folders = [config.rootpath / name for name in config.getini("hook_scenario_paths")]
     found = [str(folder) for folder in folders if folder.exists()]
     if not found:

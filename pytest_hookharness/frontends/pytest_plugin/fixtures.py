@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.agents.payloads import make_payload
@@ -18,12 +18,14 @@ from pytest_hookharness.model.delivery import DoubleCall
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.name_hint import UnknownName
-from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.simulation.session.single_event import run_event
 from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+if TYPE_CHECKING:
+    from pytest_hookharness.model.outcome import Outcome
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

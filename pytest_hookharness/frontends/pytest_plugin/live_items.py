@@ -45,12 +45,7 @@ class LiveDiffers(Exception):
 
 
 def check_option(config: pytest.Config) -> None:
-    """
-    Check the values of the option.
-
-    Raises:
-        OptionError: The program of a host is not known.
-    """
+    """Check the values of the option; raise ``OptionError`` if the program of a host is not known."""
     for name in config.getoption("--hook-live") or ():
         if find_program(name.partition("@")[0]) is None:
             known = ", ".join(known_programs())

@@ -21,12 +21,7 @@ COVERAGE_PLUGIN = "hookharness-coverage"
 
 
 def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = None) -> Settings:
-    """
-    Return the settings of a pytest run, from its options and ini keys.
-
-    Raises:
-        pytest.UsageError: A value cannot be read.
-    """
+    """Return the settings from options and ini keys; raise ``pytest.UsageError`` for an unreadable value."""
     try:
         return _settings(config, factory)
     except OptionError as error:
@@ -63,12 +58,7 @@ def _settings(config: pytest.Config, factory: pytest.TempPathFactory | None) -> 
 def open_harness(
     config: pytest.Config, factory: pytest.TempPathFactory, supervisor: Supervisor
 ) -> Generator[Harness]:
-    """
-    Open the harness of a pytest run for a block.
-
-    Raises:
-        pytest.UsageError: The value of an option cannot be read.
-    """
+    """Open the harness of a run for a block; raise ``pytest.UsageError`` for an unreadable option."""
     from pytest_hookharness.frontends.screen import open_line
 
     chosen = settings(config, factory)

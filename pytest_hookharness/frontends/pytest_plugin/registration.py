@@ -21,12 +21,7 @@ _FOLDERS = ("incident-dir", "trace-dir")
 
 
 def configure(config: pytest.Config) -> None:
-    """
-    Check the given options and register the plugins behind them.
-
-    Raises:
-        pytest.UsageError: An option has a value that cannot be used.
-    """
+    """Check the options and register the plugins behind them; raise ``pytest.UsageError`` for a bad value."""
     try:
         _check(config)
         _register(config)

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,9 +20,11 @@ from pytest_hookharness.frontends.pytest_plugin import options
 from pytest_hookharness.frontends.pytest_plugin.fixtures import TestResults
 from pytest_hookharness.frontends.replay_command import TraceItem, replay_command, stress_command
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal import table
+
+if TYPE_CHECKING:
+    from pytest_hookharness.model.outcome import Outcome
+    from pytest_hookharness.reports.terminal import table
 
 # Without --hook-durations: the number of slowest hooks that are printed, and their least duration in seconds.
 USUAL, LEAST = 5, 0.1
@@ -46,6 +48,8 @@ def enrich(
 
 def _add_properties(item: pytest.Item, report: pytest.TestReport, seen: TestResults) -> None:
     """Add the rows of the tables, as JSON."""
+    from pytest_hookharness.reports.terminal import table
+
     last = seen.outcomes[-1]
     if seen.seconds is not None:
         report.duration = seen.seconds
@@ -166,6 +170,8 @@ def write(reporter: pytest.TerminalReporter, reports: Sequence[Any], interrupted
 
 def _write_section(reporter: pytest.TerminalReporter, title: str, lines: Iterable[str]) -> None:
     """Write lines below a title; nothing if there are none."""
+    from pytest_hookharness.reports.terminal import table
+
     for place, line in enumerate(lines):
         if not place:
             reporter.section(title)
@@ -173,6 +179,8 @@ def _write_section(reporter: pytest.TerminalReporter, title: str, lines: Iterabl
 
 
 def _write_tables(reporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:
+    from pytest_hookharness.reports.terminal import table
+
     # A file or a CI log has no width that names must fit.
     width = shutil.get_terminal_size().columns if reporter.isatty else 1000
     lines = table.render_table([found["hook_row"] for found in properties], width=width).splitlines()
@@ -192,6 +200,10 @@ def _write_tables(reporter: pytest.TerminalReporter, properties: Sequence[dict[s
 
 
 def _write_durations(reporter: pytest.TerminalReporter, rows: Sequence[table.DurationRow]) -> None:
+    if not rows:
+        return
+    from pytest_hookharness.reports.terminal import table
+
     most = reporter.config.getoption("--hook-durations")
     least = LEAST if most is None and reporter.verbosity <= 0 else 0.0
     number = USUAL if most is None else most

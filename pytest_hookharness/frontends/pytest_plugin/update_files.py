@@ -35,12 +35,7 @@ def result_of(item: pytest.Item, outcome: Outcome) -> dict[str, Any]:
 
 
 class Updates:
-    """
-    The updates of one pytest run.
-
-    Attributes:
-        trouble: Whether endless loops and other defects may become expectations too.
-    """
+    """The updates of one pytest run; with ``trouble`` endless loops and other defects may be expected too."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.trouble = config.getoption("--hook-update") == "all"

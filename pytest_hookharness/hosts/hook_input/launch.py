@@ -91,9 +91,7 @@ def _condition_fits(
 
 
 def covers(rule: str, tool: str, tool_input: Payload | None) -> bool:
-    """
-    Return whether a permission rule such as ``Bash(git *)`` covers a call. Unreadable rules cover every call.
-    """
+    """Return whether a permission rule such as ``Bash(git *)`` covers a call; an unreadable one does."""
     parsed = _PERMISSION_RULE.fullmatch(rule)
     if parsed is None:
         return True
@@ -157,9 +155,7 @@ def launch(
 
 
 def env_folder(profile: Profile, facts: Facts) -> str:
-    """
-    Return the folder where hooks leave variables for later commands of the agent, absolute; may be empty.
-    """
+    """Return the folder where hooks leave variables for later commands, absolute; may be empty."""
     return posixpath.dirname(profile.process.env_file[1]).format(**facts.template_values)
 
 
@@ -167,8 +163,7 @@ def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple
     """
     Return the files that the host reads before each shell command of the agent, absolute and in order.
 
-    Args:
-        present: Names of the files in its ``env_folder``.
+    The names are those of the files that are ``present`` in its ``env_folder``.
     """
     folder, template = env_folder(profile, facts), posixpath.basename(profile.process.env_file[1])
     found: list[tuple[int, int, str]] = []

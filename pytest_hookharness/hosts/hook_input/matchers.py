@@ -51,12 +51,7 @@ def _searches(rules: MatcherRules, matcher: str, target: str) -> bool:
 
 
 def _in_python(syntax: Syntax, matcher: str) -> str:
-    """
-    Return an expression in the syntax of Python.
-
-    Raises:
-        re.error: It is malformed in its own syntax.
-    """
+    """Return an expression in the syntax of Python; raise ``re.error`` if it is malformed in its own."""
     if syntax is Syntax.RUST:
         parts = _TOKEN.findall(matcher)
         if any(_NOT_RUST.fullmatch(part) for part in parts):

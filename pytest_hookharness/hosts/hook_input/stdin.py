@@ -11,6 +11,7 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.replies import JsonParser
@@ -24,11 +25,13 @@ from pytest_hookharness.hosts.session_state.facts import (
     derive_uuid,
     start_time,
 )
-from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import Shaping
 from pytest_hookharness.model.name_hint import UnknownName, name_hint
 from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
+
+if TYPE_CHECKING:
+    from pytest_hookharness.hosts.session_state.session_value import Session
 
 
 def fixed_values(profile: Profile, facts: Facts) -> dict[str, Json]:
@@ -139,9 +142,7 @@ def sample_values(
     """
     Return the values of a call outside of any session; none if the event is not about a call.
 
-    Args:
-        given: Values of keys. The call is the first one that fits the keys which name a tool.
-        operations: The operations of the calls to choose from.
+    The call is the first of the ``operations`` that fits the ``given`` keys which name a tool.
     """
     if rule.role not in _CALL_ROLES:
         return {}
@@ -223,12 +224,11 @@ def compose(
     invent: Callable[[Field], Json] | None = None,
 ) -> dict[str, Json]:
     """
-    Return the input of an event, keys in the host's order.
+    Return the input of an event, keys in the host's order, from values by the engine's names.
 
-    Args:
-        values: Values by the engine's names.
-        given: Values of keys, which replace those of ``values``.
-        invent: Returns a value for a key without one; ``None`` in a session, which has all values.
+    A ``given`` value of a key replaces that. ``invent`` returns a value for a key without one; it is ``None``
+    in
+    a session, which has all values.
 
     Raises:
         KeyError: A key that the host always gives has no value.
@@ -253,12 +253,7 @@ def compose(
 
 
 def find_event(profile: Profile, event: str) -> EventRule:
-    """
-    Return the event of a host by its name.
-
-    Raises:
-        ValueError: The host has no such event; the message names the nearest one.
-    """
+    """Return the event of a host; raise ``ValueError`` with the nearest name if it has no such event."""
     rule = profile.events.get(event)
     if rule is None:
         raise UnknownName(f"{profile.id} has no event {event!r}{name_hint(event, profile.events, 'events')}")

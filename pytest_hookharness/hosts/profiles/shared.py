@@ -152,7 +152,6 @@ class FactSources:
     Attributes:
         documents: The documents, with the host's version or their date.
         measurement: What was measured; empty if the host was not.
-        choice: Why a fact is only assumed.
         host: The host whose real program was asked; empty if it was not.
     """
 
@@ -244,13 +243,6 @@ class PlainTools:
     The names of a host's tools, and the keys of their inputs.
 
     Attributes:
-        write: The tool that writes a whole file.
-        edit: The tool that replaces a passage of a file.
-        read: The tool that reads a file; empty if the agent reads files with commands.
-        path: The key of the file to write or edit.
-        text: The key of a whole new text.
-        old: The key of the passage to replace.
-        new: The key of its replacement.
         read_path: The key of the file to read; empty if it is the same as ``path``.
         absolute: Whether the model names files by absolute paths.
         more: What the model writes into the input of a tool besides, by the name of the tool.

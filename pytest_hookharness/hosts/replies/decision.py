@@ -39,11 +39,9 @@ def aggregate(
     tool_input: Payload | None = None,
 ) -> Decision:
     """
-    Return the host's decision from the replies to one event.
+    Return the host's decision from the replies to one event, one for each hook, as configured.
 
-    Args:
-        replies: One reply for each hook, in the order of the configuration.
-        finished: Positions in ``replies`` in the order in which the hooks ended.
+    ``finished`` has their positions in the order in which the hooks ended.
     """
     rule = profile.events[event]
     replied = _in_order(rule, replies, finished, hooks)

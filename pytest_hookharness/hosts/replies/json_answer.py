@@ -32,9 +32,7 @@ class Unparsable:
 
 
 def trim(rules: AnswerRules, output: str) -> str:
-    """
-    Return output without surrounding white space, and without a byte order mark where the host ignores one.
-    """
+    """Return output without white space around it, and without a byte order mark that the host ignores."""
     text = output.strip()
     return text.strip(BYTE_ORDER_MARK).strip() if rules.strips_mark else text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from pytest_hookharness.hosts.replies.json_answer import (
     BYTE_ORDER_MARK,
@@ -31,16 +31,14 @@ from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import Detach, Exited, NotStarted, ProcessResult, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
-from pytest_hookharness.model.start_failures import StartFailure
+
+if TYPE_CHECKING:
+    from pytest_hookharness.model.start_failures import StartFailure
 
 # Exit codes of a shell that could not run the command.
 _NOT_RUN_CODES = (126, 127)
-
-
 # The exit code that refuses on most hosts.
 _REFUSAL_CODE = 2
-
-
 _NO_OUTPUT = CodeRule()
 
 
@@ -302,9 +300,7 @@ def _note_lost(reply: Reply, code: int, overwritten: str) -> Reply:
 
 
 def refuses_at_once(event: EventRule, replies: Sequence[Reply]) -> bool:
-    """
-    Return whether hooks that run one by one have refused already, so that the hooks after them do not run.
-    """
+    """Return whether hooks that run one by one have refused already, so that those after them do not run."""
     first = event.merging.precedence is Precedence.FIRST_REFUSAL
     return first and any(reply.ruling is Ruling.DENY for reply in replies)
 

@@ -22,14 +22,7 @@ from pytest_hookharness.model.protocol import EventFields, Hook, Json, Payload, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalAnswer:
-    """
-    What the host prints at the end of a session that a shell command started.
-
-    Attributes:
-        text: The agent's last message.
-        session: The session's identifier.
-        turns: The number of turns.
-    """
+    """What the host prints at the end of a session that a shell command started; the agent's last text."""
 
     text: str
     session: str
@@ -50,7 +43,6 @@ class CallRules:
         source_paths: The settings file of each word of ``sources``, by state path.
         joined: The prompt if standard input has text too; a template over ``prompt`` and ``stdin``.
         answer: What is printed in each output format; the empty name is the default format.
-        rules: Facts by topic.
     """
 
     verb: str = ""
@@ -69,15 +61,12 @@ class ProcessRules:
     How the host runs a hook.
 
     Attributes:
-        shell: The command that runs a command line.
         login_shells: Names of shells. If ``SHELL`` names one of them, it is used instead, as a login shell.
-        stdio: The type of the standard streams.
         newline: Whether a newline follows the JSON on standard input.
         own_session: Whether a hook leads a session of its own. If not, the fact ``group`` says how the
             simulation differs.
         pipe_wait: How many seconds the host waits for more output after the process has ended. ``None``:
             until the timeout, which then ends the hook like one that is still running.
-        kill: How a hook is ended at its timeout.
         output_limit: How many bytes of each stream are read; ``None`` for all.
         one_by_one: Whether the hooks of an event run one after the other. A group can ask for that too.
         env: Variables that the host adds; ``str.format`` templates over the facts, ``cwd``, ``event`` in
@@ -140,11 +129,7 @@ class EventRule:
     One event of a host.
 
     Attributes:
-        fields: Its standard input, in order.
-        role: When it occurs.
         tools: The tools for which it occurs, where several events have one role; empty for all tools.
-        power: What a refusal does.
-        merging: How several replies become one decision.
         codes: What exit codes mean on this event; empty for the host's usual meaning.
         answers: How JSON answers are read on this event; ``None`` for the host's usual rules.
         foreign_codes: What exit codes mean for hooks in another host's settings; empty for no difference.
@@ -168,7 +153,6 @@ class EventRule:
         second_name_of: The event of which this one is a second name, with an input of its own. It occurs
             after that event.
         unreachable: Why the event never occurs in a simulated session; empty if it can.
-        rule: The main fact about the event.
         rests_on: The assumptions about it.
     """
 
@@ -216,25 +200,9 @@ class Profile:
     A profile states only where a host differs from the defaults, because most hosts differ in few rules.
 
     Attributes:
-        name: The host.
-        version: Its version.
-        events: Its events by name.
-        matchers: How matchers match.
-        config: How hooks are configured.
-        replies: How replies are read.
-        wording: The texts that the agent reads.
-        process: How hooks are run.
-        cap: Its limit on refusals of a stop.
-        turns: Which events occur in a turn.
-        tools: Its tools.
-        transcript: Where it writes the conversation.
         steps: Its limit on the moves of a turn; ``None`` for none.
         stuck: How it detects an agent that repeats itself; ``None`` if it does not.
-        commands: Commands in prompts; ``None`` if it has none.
-        worktrees: Sessions in a git worktree of their own; ``None`` if it has none.
-        options: Options of its command line.
         calling: How it is called from a shell; ``None`` if that is not known.
-        model: Its name of the model.
         own_values: Returns input values that only this host has, given those of the session.
     """
 

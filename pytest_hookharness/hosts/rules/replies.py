@@ -43,8 +43,6 @@ class Merging:
     Attributes:
         in_finish_order: Whether replies are in the order in which the hooks ended; otherwise they are in
             the order of the settings.
-        precedence: Which ruling holds.
-        reasons: Which reasons the agent gets.
         context_replaces_reason: Whether a text for the model replaces the reasons.
         context_cancels_refusal: Whether a text for the model cancels a refusal.
         refusal_drops_context: Whether the model gets no other text beside the reason of a refusal.
@@ -170,7 +168,6 @@ class AnswerRules:
     Attributes:
         starts: The first characters of an answer; other output is plain text. Empty if only parsing decides.
         strips_mark: Whether a byte order mark is removed first.
-        parser: The parser that reads them.
         accepts_nan: Whether NaN and infinities count as JSON.
         nested_json: Whether JSON inside a JSON string is read.
         ignores_non_objects: Whether JSON that is not an object is an answer without effect; otherwise it is
@@ -223,7 +220,6 @@ class TextLimit:
     The longest text that reaches the model.
 
     Attributes:
-        most: The number of characters.
         in_bytes: Whether ``most`` counts bytes of UTF-8 instead.
         kept: How many characters or bytes of a longer text are kept; ``most`` if 0.
         both_ends: Whether the two ends of it are kept; otherwise its beginning.
@@ -271,7 +267,6 @@ class ReplyRules:
         codes: What exit codes mean; the first rule that fits counts.
         signalled: What it means that a signal ended the hook.
         notices: What a hook that only printed ``words`` adds to reasons of others, by meaning of its code.
-        answers: How answers are read.
         undecodable_fails: Whether output that is not UTF-8 is a failure, whatever the exit code.
         shows_unparsable: Whether output that begins like an answer and is none is plain text.
         background: Whether the host does not wait for a hook with ``async: true``.

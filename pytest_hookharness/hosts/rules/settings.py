@@ -40,7 +40,6 @@ class MatcherRules:
         skips_empty_names: Whether a list with an empty name is compared by its other names only.
         lists_only: Whether a list of names is compared by its names only; otherwise a list in which no
             name matches is tried as a regular expression too.
-        syntax: The syntax of regular expressions.
         wrapper: Text that may stand before and after a regular expression; empty for none.
         anchored: Whether a regular expression must match the whole target.
         literal_if_malformed: Whether a malformed regular expression is compared as literal text;
@@ -49,7 +48,6 @@ class MatcherRules:
         searches_aliases: Whether a regular expression also matches if it matches an alias.
         untargeted: Whether a hook with a matcher runs on an event that has no target.
         condition: The key of a handler's own condition, which is a permission rule; empty for none.
-        rule: The fact about matchers.
     """
 
     everything: tuple[str, ...] = ("", "*")
@@ -123,7 +121,6 @@ class RawHandler:
     One handler as a settings file has it, with the first flaw found on the way to it.
 
     Attributes:
-        path: Its key path.
         handler: The value at that path.
         matcher: The matcher as it is written.
         group: The object that holds the list of handlers.
@@ -161,8 +158,6 @@ class HandlerKeys:
     The names of a handler's keys.
 
     Attributes:
-        type: The key of its type.
-        timeout: The key of its timeout.
         args: The key of its argument vector; empty if there is none.
         env: The key of variables for this hook; empty if there is none.
         on_failure: Keys, each with the value that makes a failure block.
@@ -201,7 +196,6 @@ class Switch:
     A setting that turns all hooks off.
 
     Attributes:
-        path: Its key path.
         off: The value that turns them off; every other value of the same type leaves them on. Of several
             files with this setting, the one with the highest precedence decides.
     """
@@ -212,15 +206,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustRule:
-    """
-    An option with which the host leaves out settings that nobody has approved.
-
-    Attributes:
-        option: Its name.
-        value: The value with which it does.
-        project_only: Whether it leaves out the settings of the project only.
-        rule: The fact about it.
-    """
+    """An option with which, at a value, the host leaves out settings that nobody has approved."""
 
     option: str
     value: bool | str
@@ -235,8 +221,6 @@ class Import:
 
     Attributes:
         paths: The files, by state path.
-        form: Their form.
-        keys: The names of their handlers' keys.
         events: The other host's names of events, with the names that they have here. Others are left out.
         options: Keys that are set for each of their handlers.
     """
@@ -260,15 +244,12 @@ class ConfigRules:
         top_paths: Those that are also read at the top of the repository, and not between.
         first_only: Whether only the first existing file is read.
         parse: Returns the JSON values of a file's text; raises ``ValueError``.
-        form: The structure of the files.
-        keys: The names of a handler's keys.
         types: The types of handlers, each with the key that says what it runs.
         untyped: The type of a handler that names none; empty if every handler must name its type.
         events: Other spellings of event names.
         flaws: What the host does about certain flaws.
         default_effect: What it does about other flaws; it accepts fractions and unknown keys.
         known_keys: Keys that may stand at the top; empty for any.
-        limits: What the number of a timeout means.
         switches: Settings that turn all hooks off.
         trust: Options with which settings are left out.
         turned_off: Where commands of hooks stand that are turned off one by one; empty for nowhere. It is

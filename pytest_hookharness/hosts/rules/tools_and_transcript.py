@@ -18,14 +18,9 @@ from pytest_hookharness.model.protocol import Json, Payload, Rule
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskItem:
     """
-    One item of the task list that the agent keeps.
+    One item of the task list that the agent keeps, with its state in the host's words.
 
-    Attributes:
-        id: The host's identifier of it.
-        subject: The task in few words.
-        description: The task in full.
-        form: The subject as it is shown while the agent works on the task.
-        status: Its state, in the host's words.
+    ``form`` is the subject as it is shown while the agent works on the task.
     """
 
     id: str
@@ -37,15 +32,7 @@ class TaskItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStep:
-    """
-    What a call does with the task list if no hook refuses it.
-
-    Attributes:
-        items: The list after the call.
-        result: The result of the call.
-        created: The task that it adds.
-        completed: The task that it completes.
-    """
+    """What a call does with the task list if no hook refuses it: the list after it, and tasks it changes."""
 
     items: tuple[TaskItem, ...]
     result: ToolResult
@@ -99,7 +86,6 @@ class ToolRules:
         edits: Those of them that edit files.
         deletes: The tool that removes a file; empty if there is none.
         paths: Keys of inputs that contain a path, which the host makes absolute.
-        ids: How calls and subagents are named.
         call: Returns the host's tool call for an operation; the second argument is the workspace.
         operation: Returns the operation of a tool call; ``None`` for a tool that the harness cannot perform.
         result: Returns the host's result of a performed call; the last argument is the current folder.
@@ -113,7 +99,6 @@ class ToolRules:
             a template over ``folder``.
         stale_notice: What the agent reads if it edits a file that changed since it last read the file; empty
             if the host makes such a call.
-        rules: The facts about tools.
     """
 
     subagent: str = ""
@@ -150,10 +135,8 @@ class CommandRules:
     Attributes:
         folders: The folders of their files by state path, each with the host's name of that source; the
             first one with a command counts.
-        suffix: The suffix of the files.
         arguments: The placeholder for arguments in a text.
         appended: What is added to a text without the placeholder; a template over ``arguments``.
-        rules: The facts about commands.
     """
 
     folders: Mapping[str, str]
@@ -173,7 +156,6 @@ class WorktreeRules:
             ``name``.
         branch: The branch of the worktree; a template over ``name``.
         command: The command that creates it; a template over ``folder`` and ``branch``.
-        rules: The facts about worktrees.
     """
 
     folder: str
@@ -187,14 +169,7 @@ class TranscriptLine:
     """
     What distinguishes one line of a transcript from another.
 
-    Attributes:
-        uuid: Its own identifier.
-        parent: The identifier of the line before; empty for none.
-        session: The session.
-        cwd: The current folder.
-        version: The host's version.
-        time: When it was written.
-        agent: The subagent that it belongs to; empty for the main agent.
+    The first line has no parent, and the lines of the main agent have no agent.
     """
 
     uuid: str
@@ -262,7 +237,6 @@ class TranscriptRules:
             ``second``. Empty if the host writes none.
         subagent_path: The same for a subagent, over ``agent`` as well; empty if the host writes none.
         put_message: Returns a line with a message in it, given the line, its type, the message and more keys.
-        rule: The fact about the transcript.
     """
 
     path: str = ""

@@ -121,8 +121,6 @@ class CapRules:
         setting: Where the settings set the cap.
         option: The option that sets the cap.
         per_hook: The key with which a handler sets the cap for itself, ``null`` for none; empty for no key.
-        resets: What resets the count.
-        at_cap: What the host does at the cap.
         message: What the host prints at the cap; a template over ``count``, ``limit`` and ``reason``.
         status: The host's own word for a run that ended at the cap.
         flag: When ``stop_hook_active`` is set.
@@ -156,7 +154,6 @@ class StepRules:
         option: The option that sets the limit.
         status: The host's own word for a run that ended at the limit.
         stopped: The same if the last move was a stop; empty for the same word.
-        rule: The fact about the limit.
     """
 
     most: int
@@ -182,7 +179,6 @@ class StuckRules:
         remembered: How many moves are examined.
         option: The option that turns the detection off with ``false``.
         status: The host's own word for a run that ended so.
-        rule: The fact about the detection.
     """
 
     detect: Callable[[tuple[tuple[str, str], ...]], str]
@@ -207,10 +203,9 @@ class ModeRefusal:
     """
     Calls that the host itself refuses in some permission modes, without a person to ask.
 
-    Attributes:
-        modes: The permission modes.
-        texts: What the model gets instead of a result, by tool.
-        after_hooks: Whether the hooks before the call run; those after it never do.
+    The model gets a text instead of a result, by tool. The hooks before the call run if it comes
+    ``after_hooks``;
+    those after it never do.
     """
 
     modes: tuple[str, ...]
@@ -243,7 +238,6 @@ class TurnRules:
         together: Whether the hooks run for all calls of a move before the first call is made.
         batches_refused: Whether refused calls are among those of the event after all calls of a move.
         finishing: Tools whose call is a stop, with the key of its text.
-        ask_effect: What *ask* does.
         refused_by_mode: Calls that permission modes refuse, unless the settings allow them.
         unasked_modes: Permission modes in which no permission hook runs.
         edits_mode: The permission mode in which edits need no permission; empty for none.
@@ -287,7 +281,6 @@ class OptionRule:
         default: Its value if it is not given. A given value must have the same type.
         choices: The values that the host knows; empty for any.
         ignored: Why it has no effect although the host accepts it; empty if it has one.
-        rule: The fact about the option.
     """
 
     default: bool | int | float | str

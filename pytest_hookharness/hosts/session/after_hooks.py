@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_hookharness.hosts.rules.tools_and_transcript import TaskStep
 from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.session import tool_calls
 from pytest_hookharness.hosts.session.moves_and_events import (
     apply_compaction_decision,
     apply_expansion_decision,
@@ -15,13 +16,6 @@ from pytest_hookharness.hosts.session.starts_and_ends import (
     apply_worktree_decision,
 )
 from pytest_hookharness.hosts.session.subagents import apply_subagent_stop_decision, end_background
-from pytest_hookharness.hosts.session.tool_calls import (
-    apply_batch_decision,
-    apply_call_decision,
-    apply_permission_decision,
-    apply_result_decision,
-    finish_call,
-)
 from pytest_hookharness.hosts.session_state.requests import AskHooks, ExpandedPrompt, PendingCall
 from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
 from pytest_hookharness.model.fast_dataclass import replace
@@ -105,15 +99,15 @@ def _apply_by_role(session: Session, ask: AskHooks, decision: Decision | None) -
         case Role.BEFORE_COMPACT, _:
             return apply_compaction_decision(session, str(ask.values["trigger"]), decision)
         case Role.AFTER_BATCH, _:
-            return apply_batch_decision(session, decision)
+            return tool_calls.apply_batch_decision(session, decision)
         case Role.SESSION_END, _:
             return replace(session, prompt_id="")
         case Role.BEFORE_TOOL, call if call is not None:
-            return apply_call_decision(session, call, decision)
+            return tool_calls.apply_call_decision(session, call, decision)
         case Role.PERMISSION, call if call is not None:
-            return apply_permission_decision(session, call, decision)
+            return tool_calls.apply_permission_decision(session, call, decision)
         case Role.AFTER_TOOL | Role.TOOL_FAILED, call if call is not None:
-            return apply_result_decision(session, call, decision)
+            return tool_calls.apply_result_decision(session, call, decision)
         case Role.TASK_CREATED | Role.TASK_COMPLETED, call if call is not None:
             return apply_task_decision(session, call, decision)
         case Role.SUBAGENT_STOP, call if call is not None:
@@ -148,7 +142,7 @@ def apply_task_decision(session: Session, call: PendingCall, decision: Decision 
     if not decision.refused:
         return _change_tasks(session, call, step)
     failed = ToolResult(text="\n".join(decision.to_agent), failed=True)
-    return finish_call(session, replace(call, refused_on=decision.event), failed)
+    return tool_calls.finish_call(session, replace(call, refused_on=decision.event), failed)
 
 
 def _task_step(session: Session, call: PendingCall) -> TaskStep | None:
@@ -157,4 +151,4 @@ def _task_step(session: Session, call: PendingCall) -> TaskStep | None:
 
 
 def _change_tasks(session: Session, call: PendingCall, step: TaskStep) -> Session:
-    return finish_call(replace(session, tasks=step.items), call, step.result)
+    return tool_calls.finish_call(replace(session, tasks=step.items), call, step.result)

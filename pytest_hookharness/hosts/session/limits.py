@@ -115,8 +115,8 @@ def cap_for(session: Session, repetition: Sequence[Step], played: Sequence[Step]
     Args:
         session: The session at this point.
         repetition: The steps of one repetition of the loop.
-        played: All steps, in which the hooks that refused the last stop may have caps of their own; empty
-            for those of the repetition.
+        played: All steps, in which the hooks that refused the last stop may have caps of their own; empty for
+            those of the repetition.
     """
     calls = [step.exchange for step in repetition if isinstance(step.exchange, Performed)]
     refused_too = session.profile.cap.resets is Resets.CALLS_TRIED
@@ -255,11 +255,7 @@ def find_last_turn(session: Session, turn: int, period: int, recent: Sequence[St
     """
     Return the turn in which the host would end a loop; ``None`` if it would not.
 
-    Args:
-        session: The session after a repetition of the cycle.
-        turn: The last turn of that repetition.
-        period: The number of turns in one repetition.
-        recent: The steps of that repetition.
+    The session is the one after a repetition of the cycle, which ended in that turn and had the recent steps.
     """
     cap, left = cap_for(session, recent), refusals_left(session, _refused_last(session, recent))
     events = (step.exchange for step in recent if isinstance(step.exchange, HookEvent))
@@ -274,10 +270,7 @@ def find_limits(session: Session, turn: int, period: int) -> tuple[Limit, ...]:
     """
     Return the limits that would end a loop which neither a hook nor the cap ends, the earliest first.
 
-    Args:
-        session: The session after a repetition of the cycle.
-        turn: The last turn of that repetition.
-        period: The number of turns in one repetition.
+    The session is the one after a repetition of the cycle, which ended in that turn.
     """
     # A prompt resets all counts, so a repetition with a prompt in it never reaches a limit.
     if not period or not session.in_turn or session.moves <= period:

@@ -9,16 +9,8 @@ from typing import assert_never
 
 from pytest_hookharness.hosts.rules.tools_and_transcript import assistant_message, user_message
 from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.session import starts_and_ends
 from pytest_hookharness.hosts.session.limits import end_if_stuck, remember_move
-from pytest_hookharness.hosts.session.starts_and_ends import (
-    attempt_stop,
-    begin_turn,
-    end_session,
-    hold_prompt,
-    plan_start,
-    release_prompts,
-    resume_session,
-)
 from pytest_hookharness.hosts.session.tool_calls import plan_calls
 from pytest_hookharness.hosts.session_state.facts import derive_uuid, expand_command, find_command
 from pytest_hookharness.hosts.session_state.requests import AskHooks, AwaitAct, ExpandedPrompt, Mismatch
@@ -72,13 +64,13 @@ def apply_act(session: Session, act: Act | None) -> Session:
     session = replace(session, messages=(*session.shown, *session.messages), shown=())
     match act:
         case None:
-            return end_session(session, session.profile.turns.end_reason)
+            return starts_and_ends.end_session(session, session.profile.turns.end_reason)
         case End():
-            return end_session(session, act.reason)
+            return starts_and_ends.end_session(session, act.reason)
         case Prompt():
             # A prompt drops what is left of the agenda: a turn that was running is over.
-            start = () if session.started else plan_start(session, "startup")
-            session = replace(begin_turn(session, act.text), started=True)
+            start = () if session.started else starts_and_ends.plan_start(session, "startup")
+            session = replace(starts_and_ends.begin_turn(session, act.text), started=True)
             return replace(session, agenda=(*start, _prompt_event(session, act.text)))
         case Wait():
             return replace(session, waited=session.waited + act.seconds, agenda=(AwaitAct(),))
@@ -89,7 +81,7 @@ def apply_act(session: Session, act: Act | None) -> Session:
             values = {"trigger": act.trigger, "custom_instructions": None}
             return replace(session, agenda=(AskHooks(role=Role.BEFORE_COMPACT, values=values), AwaitAct()))
         case Resume():
-            return resume_session(session, fork=act.fork)
+            return starts_and_ends.resume_session(session, fork=act.fork)
         case _:
             assert_never(act)
 
@@ -131,7 +123,9 @@ def _plan_move(session: Session, move: OwnMove) -> Session:
     match move:
         case Stop():
             session = remember_move(_say(session, move.text, "end_turn"), "stop", move.text)
-            return attempt_stop(session, move.text).put_first(*_message_events(session, move.text))
+            return starts_and_ends.attempt_stop(session, move.text).put_first(
+                *_message_events(session, move.text)
+            )
         case Tools():
             return _plan_tools(
                 session, move.say, tuple(_with_absolute_paths(session, call) for call in move.calls)
@@ -243,7 +237,7 @@ def apply_prompt_decision(
     text, notes = (expanded.text, expanded.notes) if expanded is not None else (typed, ())
     if decision is not None and (decision.refused or decision.halt is not None):
         if session.profile.turns.refused_prompt_stops and decision.halt is None:
-            return hold_prompt(session, text)
+            return starts_and_ends.hold_prompt(session, text)
         return session.halt(decision, "refused the prompt")
     notes = (*notes, *context_notes(decision))
     expansion = _expansion_event(session, typed) if session.profile.turns.expands_accepted else None
@@ -253,7 +247,7 @@ def apply_prompt_decision(
 
 
 def _send_prompt(session: Session, text: str, notes: Sequence[Message]) -> Session:
-    session = release_prompts(session).write_line("user", user_message(text))
+    session = starts_and_ends.release_prompts(session).write_line("user", user_message(text))
     return session.add_messages(Message("prompt", text), *notes).ask_model()
 
 

@@ -206,11 +206,7 @@ def wait_for_hook(session: Session, hook: Hook) -> Session:
 
 
 def attempt_stop(session: Session, text: str) -> Session:
-    """
-    Return the session that runs the hooks of a stop next.
-
-    A stop that used up the last move of its turn ends the turn without hooks.
-    """
+    """Return the session that runs the hooks of a stop next, or ends a turn that used up its moves."""
     ended = end_if_out_of_steps(session, stopped=True)
     return ended or session.put_first(_stop_event(session, text))
 

@@ -18,18 +18,11 @@ from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.session import starts_and_ends
 from pytest_hookharness.hosts.session.after_hooks import apply_decision, plan_task_change
 from pytest_hookharness.hosts.session.folders_and_files import compare_content, request_check
 from pytest_hookharness.hosts.session.limits import apply_cap, find_end, find_refusing, skips_stop_hooks
 from pytest_hookharness.hosts.session.moves_and_events import apply_act
-from pytest_hookharness.hosts.session.starts_and_ends import (
-    end_without_stop_hooks,
-    enter_worktree,
-    find_unending_hook,
-    open_session,
-    request_entry,
-    wait_for_hook,
-)
 from pytest_hookharness.hosts.session.subagents import ask_subagent, continue_subagent, launch_subagent
 from pytest_hookharness.hosts.session.tool_calls import close_batch, finish_call, refuse_by_mode
 from pytest_hookharness.hosts.session_state.facts import Facts
@@ -68,8 +61,6 @@ class Progress:
     The result of one step.
 
     Attributes:
-        session: The session after the step.
-        request: The next request.
         decision: The host's decision on the event whose hook runs were just answered; ``None`` while other
             hooks of that event still have to run.
         replies: The replies to that event in the order asked, including those of earlier requests for it.
@@ -100,16 +91,11 @@ def begin(profile: Profile, configuration: Configuration, facts: Facts) -> Progr
     if configuration.refused:
         session = session.finish("halted", configuration.refused, profile.config.rules["refused"])
         return _run_agenda(replace(session, agenda=(CloseSession(),)))
-    return _run_agenda(open_session(session, "startup"))
+    return _run_agenda(starts_and_ends.open_session(session, "startup"))
 
 
 def advance(session: Session, answer: Answer) -> Progress:
-    """
-    Return the next step of a session, given the answer to its request.
-
-    Raises:
-        Mismatch: The answer does not fit the request.
-    """
+    """Return the next step of a session; raise ``Mismatch`` if the answer does not fit its request."""
     waiting = session.waiting
     session = replace(session, waiting=None)
     match waiting:
@@ -127,7 +113,7 @@ def advance(session: Session, answer: Answer) -> Progress:
                 return _run_agenda(found)
             return _finish(session, waiting.call, found)
         case EnterWorktree():
-            return _run_agenda(enter_worktree(session, _expect_performance(answer)))
+            return _run_agenda(starts_and_ends.enter_worktree(session, _expect_performance(answer)))
         case AwaitSubagent():
             if not isinstance(answer, SubagentText):
                 raise Mismatch(f"expected the text of the subagent, got {type(answer).__name__}")
@@ -165,7 +151,7 @@ def _take_results(session: Session, ask: AskHooks, results: HooksFinished) -> Pr
     pairs = zip(session.hooks, results.runs, strict=True)
     new = tuple(read_reply(profile, hook, rule.name, run) for hook, run in pairs)
     replies, hooks = (*ask.replies, *new), (*ask.asked_hooks, *session.hooks)
-    unending = find_unending_hook(session, rule, results.runs)
+    unending = starts_and_ends.find_unending_hook(session, rule, results.runs)
     if ask.remaining_hooks and unending is None and not refuses_at_once(rule, new):
         following = replace(
             _with_changed_input(session, ask, new),
@@ -194,7 +180,7 @@ def _take_results(session: Session, ask: AskHooks, results: HooksFinished) -> Pr
     session = replace(session, hooks=())
     if unending is not None:
         # The host never decides; the decision made here only says what the other hooks replied.
-        return _run_agenda(wait_for_hook(session, unending), decision, replies)
+        return _run_agenda(starts_and_ends.wait_for_hook(session, unending), decision, replies)
     return _run_agenda(apply_decision(session, ask, decision), decision, replies)
 
 
@@ -261,7 +247,7 @@ def _do_task(session: Session) -> _TaskResult:
         case MakeCall():
             return _make_call(session, task)
         case EnterWorktree():
-            return replace(session, waiting=task), request_entry(task)
+            return replace(session, waiting=task), starts_and_ends.request_entry(task)
         case CloseBatch():
             return close_batch(session)
         case AwaitAct():
@@ -312,7 +298,7 @@ def _ask_hooks(session: Session, ask: AskHooks) -> _TaskResult:
             return apply_decision(session, ask, None)
         ask = replace(ask, event=names[0], more_events=tuple(names[1:]))
     if ask.role is Role.STOP and skips_stop_hooks(session):
-        return end_without_stop_hooks(session)
+        return starts_and_ends.end_without_stop_hooks(session)
     rule = profile.events[ask.event]
     hooks = select(
         profile,

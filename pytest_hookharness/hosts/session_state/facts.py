@@ -60,11 +60,9 @@ def derive_timestamp(start: float, position: int, waited: float) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptCommand:
     """
-    A command that a prompt can name (a slash command).
+    A command that a prompt can name (a slash command), and who owns it in the host's words.
 
-    Attributes:
-        source: Who owns it, in the host's words.
-        text: The text for the model, without front matter and before arguments are filled in.
+    The text is for the model, without front matter and before arguments are filled in.
     """
 
     name: str
@@ -129,14 +127,12 @@ class Facts:
     Attributes:
         session_id: The host's name of the session.
         workspace: The project folder, absolute.
-        tmp: The folder for temporary files.
         transcript_path: The file of the conversation; empty if the host writes none.
         start: When the session starts, in seconds since the epoch.
         env: The host's own environment.
         permission_mode: The mode, in the host's words.
         model: The model's name in the transcript.
         instructions: The instruction files that the host loads at the start, absolute.
-        commands: The commands that a prompt can name.
         setup: The trigger of a setup session (``init``, ``maintenance``); empty for none.
         worktree: The name of the worktree that the session starts in; empty for none.
         options: All options that the host was started with, with defaults.

@@ -12,17 +12,8 @@ from typing import TypeAlias
 
 from pytest_hookharness.hosts.rules.tools_and_transcript import Operation
 from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model import moves
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import (
-    Act,
-    Message,
-    Observation,
-    Performance,
-    Subagent,
-    SubagentText,
-    ToolCall,
-    ToolResult,
-)
 from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Rule
 from pytest_hookharness.model.verdicts import SessionEnd
@@ -31,14 +22,9 @@ from pytest_hookharness.model.verdicts import SessionEnd
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHooks:
     """
-    Run hooks of an event, all at once.
+    Run hooks of an event, all at once, whose matchers were compared with a target.
 
     A host that runs hooks one by one makes one request for each; only the last step has a decision.
-
-    Attributes:
-        target: The value that matchers were compared with.
-        hooks: The hooks, in the order of the configuration.
-        payload: Their standard input, keys in the host's order.
     """
 
     event: str
@@ -50,14 +36,12 @@ class RunHooks:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerformCall:
     """
-    Make a tool call in the workspace.
+    Make a tool call, with changes by hooks, in the workspace.
 
-    Attributes:
-        call: The call, with changes by hooks.
-        operation: What the call does; ``None`` if the harness cannot perform this tool.
+    Its operation is ``None`` if the harness cannot perform this tool.
     """
 
-    call: ToolCall
+    call: moves.ToolCall
     operation: Operation | None
 
 
@@ -92,10 +76,10 @@ class NextAct:
         given: The only act that fits, because a subagent goes on; ``None`` for any act of the agent.
     """
 
-    observation: Observation = Observation()
+    observation: moves.Observation = moves.Observation()
     turn_over: bool = False
     ending: Ended | None = None
-    given: SubagentText | None = None
+    given: moves.SubagentText | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +98,7 @@ class HooksFinished:
 
 
 Request: TypeAlias = RunHooks | NextAct | PerformCall | Ended
-Answer: TypeAlias = HooksFinished | Performance | Act | None
+Answer: TypeAlias = HooksFinished | moves.Performance | moves.Act | None
 
 
 class Mismatch(TypeError):
@@ -134,12 +118,12 @@ class PendingCall:
         changed: Keys of the input that hooks changed.
     """
 
-    tool_call: ToolCall
+    tool_call: moves.ToolCall
     use_id: str
-    subagent: Subagent | None = None
+    subagent: moves.Subagent | None = None
     agent_id: str = ""
-    result: ToolResult | None = None
-    notes: tuple[Message, ...] = ()
+    result: moves.ToolResult | None = None
+    notes: tuple[moves.Message, ...] = ()
     refused_on: str = ""
     changed: tuple[str, ...] = ()
 
@@ -149,7 +133,7 @@ class ExpandedPrompt:
     """The text and the notes that the model sees instead of a prompt that names a command."""
 
     text: str
-    notes: tuple[Message, ...] = ()
+    notes: tuple[moves.Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +202,7 @@ class AwaitSubagent:
     """Let a subagent go on, whose stop was refused with these messages."""
 
     call: PendingCall
-    messages: tuple[Message, ...]
+    messages: tuple[moves.Message, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,8 @@ from dataclasses import field
 
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem, TranscriptLine
+from pytest_hookharness.hosts.session_state import requests
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_timestamp, derive_uuid
-from pytest_hookharness.hosts.session_state.requests import (
-    AskHooks,
-    AwaitAct,
-    AwaitSubagent,
-    CheckFile,
-    CloseBatch,
-    Ended,
-    PendingCall,
-    Task,
-)
 from pytest_hookharness.hosts.settings.configuration import Configuration
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message
@@ -47,7 +38,6 @@ class Session:
 
     Attributes:
         root: The folder where the session began: the project folder or its worktree.
-        cwd: The current folder.
         known_files: Digests of files as the agent last saw them, on hosts that refuse edits of changed files.
         agenda: The tasks still to be done, the next one first.
         waiting: The task whose request is not answered yet.
@@ -86,8 +76,8 @@ class Session:
     cwd: str
     tasks: tuple[TaskItem, ...] = ()
     known_files: Mapping[str, str] = field(default_factory=dict)
-    agenda: tuple[Task, ...] = ()
-    waiting: Task | CheckFile | None = None
+    agenda: tuple[requests.Task, ...] = ()
+    waiting: requests.Task | requests.CheckFile | None = None
     hooks: tuple[Hook, ...] = ()
     messages: tuple[Message, ...] = ()
     shown: tuple[Message, ...] = ()
@@ -98,14 +88,14 @@ class Session:
     waited: float = 0.0
     prompt_id: str = ""
     in_turn: bool = False
-    ending: Ended | None = None
+    ending: requests.Ended | None = None
     stop_hook_active: bool = False
     refusals_in_row: int = 0
     calls_refused: bool = False
     subagent_refusals: int = 0
     subagent_texts: int = 0
     subagent_line: str = ""
-    background: tuple[PendingCall, ...] = ()
+    background: tuple[requests.PendingCall, ...] = ()
     batch: tuple[Payload, ...] = ()
     pending_halt: tuple[str, Rule] | None = None
     started: bool = False
@@ -140,7 +130,7 @@ class Session:
     @property
     def _subagent(self) -> Mapping[str, Json]:
         """What can be seen of a subagent that goes on after a refusal."""
-        if not isinstance(self.waiting, AwaitSubagent) or self.waiting.call.subagent is None:
+        if not isinstance(self.waiting, requests.AwaitSubagent) or self.waiting.call.subagent is None:
             return {}
         texts, flags = self.waiting.call.subagent.texts, self.facts.flags
         refused = self.subagent_texts if REFUSED_STOPS in self.reported_counts else 0
@@ -171,11 +161,11 @@ class Session:
         """The host's environment with the variables of its settings."""
         return {**self.facts.env, **self.configuration.env}
 
-    def put_first(self, *tasks: Task) -> Session:
+    def put_first(self, *tasks: requests.Task) -> Session:
         """Return the session with tasks put first on the agenda."""
         return replace(self, agenda=(*tasks, *self.agenda))
 
-    def schedule(self, *tasks: Task) -> Session:
+    def schedule(self, *tasks: requests.Task) -> Session:
         """
         Return the session with tasks of one call added to the agenda.
 
@@ -184,14 +174,14 @@ class Session:
         """
         if not self.profile.turns.together:
             return self.put_first(*tasks)
-        ends = [place for place, task in enumerate(self.agenda) if isinstance(task, CloseBatch)]
+        ends = [place for place, task in enumerate(self.agenda) if isinstance(task, requests.CloseBatch)]
         place = ends[0] if ends else 0
         return replace(self, agenda=(*self.agenda[:place], *tasks, *self.agenda[place:]))
 
     def ask_model(self) -> Session:
         """Return the session whose agent moves next, after the events that the host has before a request."""
-        events = (AskHooks(role=role, incidental=True) for role in self.profile.turns.before_request)
-        return self.put_first(*events, AwaitAct())
+        events = (requests.AskHooks(role=role, incidental=True) for role in self.profile.turns.before_request)
+        return self.put_first(*events, requests.AwaitAct())
 
     def add_messages(self, *messages: Message) -> Session:
         """Return the session with more messages for the agent."""
@@ -234,11 +224,7 @@ class Session:
         )
 
     def with_host_counts_of(self, earlier: Session) -> Session:
-        """
-        Return the session with the counts of the host's limits taken from an earlier session.
-
-        Nothing changes that a hook can see.
-        """
+        """Return the session with an earlier session's counts of the host's limits, which no hook sees."""
         return replace(
             self,
             refusals_in_row=earlier.refusals_in_row,
@@ -265,9 +251,9 @@ class Session:
         """Return the session after the end of its turn: the remaining tasks of the turn are dropped."""
         return replace(
             self,
-            agenda=(AwaitAct(),),
+            agenda=(requests.AwaitAct(),),
             in_turn=False,
-            ending=Ended(how=how, why=why, rule=rule, status=status),
+            ending=requests.Ended(how=how, why=why, rule=rule, status=status),
             pending_halt=None,
             batch=(),
             shown=(),

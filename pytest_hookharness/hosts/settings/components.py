@@ -25,13 +25,7 @@ _STOPS = ("Stop", "SubagentStop")
 
 @dataclass(frozen=True, slots=True)
 class ComponentHooks:
-    """
-    The hooks of one component.
-
-    Attributes:
-        content: Settings with those hooks that are played, as in a settings file of the host.
-        problems: Why others are not.
-    """
+    """The hooks of a component that are played, as in a settings file, and why others are not."""
 
     path: str
     content: Mapping[str, Json]
@@ -59,9 +53,7 @@ def component_hooks(text: str, *, agent: bool) -> Mapping[str, Json]:
     """
     Return the hooks in the front matter of a component, as they run while it is active; empty for none.
 
-    Args:
-        text: The text of its file.
-        agent: Whether it is a subagent, whose stops the host calls ``SubagentStop``.
+    The host calls the stops of a subagent (``agent``) ``SubagentStop``.
     """
     front = _FRONT_MATTER.match(text)
     hooks = _parse(front[1]).get("hooks") if front is not None and _HOOKS.search(front[1]) else None
@@ -111,9 +103,7 @@ def plugin_files(config: ConfigRules, read: Callable[[str], str | None]) -> dict
     """
     Return the texts of a plugin's files with hooks, by path relative to the plugin.
 
-    Args:
-        config: The rules of the host.
-        read: Returns the text of a file of the plugin, given its relative path; ``None`` for no such file.
+    ``read`` returns the text of a file by such a path; ``None`` for no such file.
     """
     manifest = read(config.plugin_manifest) if config.plugin_manifest else None
     written = _manifest_value(config, manifest or "", "hooks")

@@ -273,9 +273,7 @@ def _value_at(source: SettingsSource, path: KeyPath) -> Json:
 
 
 def _find_off_switch(switch: Switch, settings: list[SettingsSource]) -> tuple[Switch, str] | None:
-    """
-    Return the switch and the file that turns all hooks off by it; the nearest file with the key decides.
-    """
+    """Return the switch and the file that turns all hooks off; the nearest file with the key decides."""
     for one in reversed(settings):
         value = dig(one.content, switch.path)
         # Compared with the type, since 0 == False: a number does not switch hooks off.

@@ -32,15 +32,9 @@ def command_keys(config: ConfigRules) -> frozenset[str]:
 
 def replace_commands(text: str, keys: Collection[str], commands: Mapping[str, str]) -> tuple[str, int]:
     """
-    Replace some command lines of a settings file and leave all other bytes as they are.
+    Replace the command lines at some keys of a settings file in JSON, and leave all other bytes as they are.
 
-    Args:
-        text: A settings file in JSON, with or without comments.
-        keys: The keys whose values are command lines.
-        commands: The new command line for each old one.
-
-    Returns:
-        The new text, and the number of command lines replaced.
+    The file may have comments. Returns the new text, and the number of command lines replaced.
     """
     parts: list[str] = []
     key, before, number = "", "", 0
@@ -75,12 +69,7 @@ def describe_value(value: Json) -> str:
 
 
 def parse_json(text: str) -> Json:
-    """
-    Return the values of a JSON file.
-
-    Raises:
-        ValueError: The text is not JSON.
-    """
+    """Return the values of a JSON file; raise ``ValueError`` if the text is not JSON."""
     try:
         value: Json = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
@@ -93,12 +82,7 @@ def parse_json(text: str) -> Json:
 
 
 def parse_toml(text: str) -> Json:
-    """
-    Return the values of a TOML file.
-
-    Raises:
-        ValueError: The text is not TOML.
-    """
+    """Return the values of a TOML file; raise ``ValueError`` if the text is not TOML."""
     import tomllib  # few hosts have settings in TOML
 
     value: Json = tomllib.loads(text.removeprefix("\ufeff"))

@@ -7,7 +7,6 @@ next call. A hook that blocks after a call replaces the output of the call by it
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,6 +17,7 @@ from pytest_hookharness.hosts.transcripts.session_stream import (
     object_of,
     string_of,
     text_of,
+    value_of,
 )
 from pytest_hookharness.model.actions import COMPACTED, Action, ActionResult, HookRefusal
 from pytest_hookharness.model.protocol import Json, Payload
@@ -38,14 +38,13 @@ _EVENTS: Mapping[str, str] = {"stop": "Stop", "subagent_stop": "SubagentStop"}
 
 class CodexReader:
     """
-    Reads one rollout.
+    Reads one rollout, of the main agent or a subagent (``agent``).
 
     Attributes:
         words: The agent's last words, not yet known to be a stop.
         ended: Exit codes of commands, and of other calls 0 or 1, by the identifier of the call.
         printed: What the commands printed, by the same.
         batch: Number of the message that the newest call belongs to.
-        agent: The subagent whose rollout it is; empty for the main agent's.
     """
 
     def __init__(self) -> None:
@@ -201,22 +200,16 @@ def _refusal(run: str, text: str) -> HookRefusal:
 
 def _parse_object(given: Json) -> Json:
     # A custom tool can get a text that is not JSON, such as a patch.
-    if not isinstance(given, str) or not given.lstrip().startswith("{"):
-        return given
-    try:
-        value: Json = json.loads(given)
-    except (ValueError, RecursionError):
-        return given
-    return value
+    return value_of(given) if isinstance(given, str) and given.lstrip().startswith("{") else given
 
 
 def _read_text(output: Json) -> tuple[str, ActionResult]:
-    parsed = _parse_object(output)
-    if isinstance(parsed, Mapping):
-        text = text_of(parsed.get("output", parsed.get("content")))
-        default = 0 if parsed.get("success") is not False else 1
-        return _with_exit_code(text, object_of(parsed.get("metadata")).get("exit_code", default))
-    text = text_of(parsed)
+    value = _parse_object(output)
+    if isinstance(value, Mapping):
+        text = text_of(value.get("output", value.get("content")))
+        default = 0 if value.get("success") is not False else 1
+        return _with_exit_code(text, object_of(value.get("metadata")).get("exit_code", default))
+    text = text_of(value)
     head = _HEAD.match(text)
     exit_line = _EXIT.search(head[0] if head else text.partition("\n")[0])
     return _with_exit_code(text[head.end() :] if head else text, int(exit_line[1][:9]) if exit_line else 0)

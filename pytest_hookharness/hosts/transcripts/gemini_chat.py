@@ -41,9 +41,9 @@ class GeminiReader:
     """
     Reads one chat.
 
-    Attributes:
-        open: The last message of the model without calls; it is a stop if another message follows.
-        done: Identifiers of messages that are in the stream.
+    ``open`` is the last message of the model without calls, which is a stop if another message follows;
+    ``done``
+    has the identifiers of messages that are in the stream.
     """
 
     def __init__(self) -> None:

@@ -7,9 +7,13 @@ program before it wrote ``action`` and ``args``, answered by ``observation`` and
 
 from __future__ import annotations
 
-import json
-
-from pytest_hookharness.hosts.transcripts.session_stream import SessionStream, object_of, string_of, text_of
+from pytest_hookharness.hosts.transcripts.session_stream import (
+    SessionStream,
+    object_of,
+    string_of,
+    text_of,
+    value_of,
+)
 from pytest_hookharness.model.actions import ActionResult, HookRefusal
 from pytest_hookharness.model.protocol import Json, Payload
 
@@ -88,7 +92,7 @@ class OpenHandsReader:
             stream.add_break("stop", text=string_of(given.get("message")) or say)
             return
         # Of invalid arguments, and of unknown tools, only the text of the call is there.
-        arguments = given if action else _parse(written.get("arguments"))
+        arguments = given if action else value_of(written.get("arguments"))
         message = record.get("llm_response_id")
         stream.add_call(call_id, tool, arguments, message=message, say=say)
         self.calls[event] = call_id
@@ -114,18 +118,8 @@ class OpenHandsReader:
 def _said(record: Payload) -> str:
     """Return the reason in a hook's standard output: of JSON its key ``reason``."""
     text = string_of(record.get("stdout"))
-    parsed = _parse(text)
+    parsed = value_of(text)
     return string_of(object_of(parsed).get("reason")) or text
-
-
-def _parse(text: Json) -> Json:
-    if not isinstance(text, str):
-        return text
-    try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value
 
 
 def _read_message(stream: SessionStream, record: Payload) -> None:

@@ -7,6 +7,7 @@ form is counted and left out.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -175,6 +176,15 @@ def list_of(value: Json) -> Sequence[Json]:
     if isinstance(value, list):
         return value
     return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def value_of(text: Json) -> Json:
+    """Return the value of a JSON text; anything else as it is."""
+    try:
+        value: Json = json.loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError):
+        return text
+    return value
 
 
 def seconds_of(timestamp: Json) -> float:

@@ -1,6 +1,4 @@
-"""
-Transcript formats: which host wrote a transcript, recognised by its content, and how its records are read.
-"""
+"""Transcript formats: which host wrote a transcript, by its content, and how its records are read."""
 
 from __future__ import annotations
 
@@ -44,31 +42,22 @@ def _end(_: SessionStream) -> None:
     """Do nothing."""
 
 
-def _start_gemini() -> tuple[_Read, _End]:
-    reader = GeminiReader()
-    return reader.read, reader.end
-
-
-def _start_codex() -> tuple[_Read, _End]:
-    reader = CodexReader()
+def _of(reader: CodexReader | GeminiReader) -> tuple[_Read, _End]:
     return reader.read, reader.end
 
 
 FORMATS: Mapping[str, _TranscriptFormat] = {
     "claude-code": _TranscriptFormat(is_claude_message, lambda: (read_claude_line, _end)),
-    "codex": _TranscriptFormat(is_codex_item, _start_codex),
+    "codex": _TranscriptFormat(is_codex_item, lambda: _of(CodexReader())),
     "openhands": _TranscriptFormat(is_openhands_event, lambda: (OpenHandsReader().read, _end)),
-    "gemini-cli": _TranscriptFormat(is_gemini_record, _start_gemini),
+    "gemini-cli": _TranscriptFormat(is_gemini_record, lambda: _of(GeminiReader())),
     "qwen-code": _TranscriptFormat(is_qwen_message, lambda: (read_qwen_line, _end)),
 }
 
 
 def read_transcript(records: Iterable[tuple[str, Json]]) -> SessionStream:
     """
-    Return what a transcript of any known host tells.
-
-    Args:
-        records: Each record, after the place where it was read, in words.
+    Return what a transcript of any known host tells; each record comes with the place where it was read.
 
     Raises:
         UnknownTranscript: No record shows which host wrote it.

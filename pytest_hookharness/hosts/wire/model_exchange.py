@@ -16,14 +16,7 @@ Body: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """
-    One entry of the conversation that a request repeats.
-
-    Attributes:
-        text: Its text; empty for a tool call of the model.
-        own: Whether the model wrote it.
-        call: Identifier of the tool call that it is; empty if it is none.
-    """
+    """One entry of the conversation that a request repeats: a text, or a tool call of the model."""
 
     text: str
     own: bool = False
@@ -33,11 +26,10 @@ class Entry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """
-    One request of the program to its model.
+    One request of the program to its model, with the conversation so far.
 
-    Attributes:
-        main: Whether the agent asks for its next move; other requests are for titles, summaries and the like.
-        entries: The conversation so far.
+    Other requests than ``main``, in which the agent asks for its next move, are for titles, summaries and the
+    like.
     """
 
     main: bool
@@ -47,8 +39,7 @@ class ModelRequest:
         """
         Return what is new since the model's last message: prompts, results and words of hooks.
 
-        Args:
-            calls: Identifiers of the calls in that message. Their results may stand between them.
+        The results of the calls in that message may stand between them.
         """
         made = [place for place, entry in enumerate(self.entries) if entry.call and entry.call in calls]
         own = made[:1] or [place for place, entry in enumerate(self.entries) if entry.own][-1:]
@@ -67,12 +58,7 @@ class WireCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """
-    One message of the model.
-
-    Attributes:
-        number: How many came before it.
-    """
+    """One message of the model, with the number of those before it."""
 
     number: int
     text: str = ""
@@ -86,7 +72,6 @@ class WireFormat:
 
     Attributes:
         path: How the path of a request for a reply ends, without its query.
-        read: Returns the request of a body.
         write: Returns the body of the answer to a main request, a stream of events.
         side: The reply to any other request for a reply.
         others: Answers to requests with other endings of the path.

@@ -183,11 +183,7 @@ def _new_names(command: str, spelling: str) -> set[str]:
 
 
 def _removes_more(spelling: str) -> bool:
-    """
-    Return whether a spelling also removes another path.
-
-    If a refusal names that path, it need not mean the spelling.
-    """
+    """Return whether a spelling also removes another path, which a refusal may mean instead of it."""
     return spelling.endswith(_BEHIND) or any(f" {one} " in spelling for one in _BESIDE)
 
 

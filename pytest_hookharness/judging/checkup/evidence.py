@@ -82,8 +82,7 @@ def describe_refusal(host: str, events: Collection[str], outcomes: Sequence[Outc
     """
     Return in words that a host takes a failure for a refusal of some events, and what follows for the agent.
 
-    Args:
-        outcomes: Sessions in which it was seen, of which some may show that no stop is allowed.
+    Sessions in which that was seen may show that no stop is allowed.
     """
     more = _held(outcomes, events)
     if _MODEL in events:

@@ -103,13 +103,7 @@ def find_file_bypasses(outcome: Outcome) -> Iterator[Symptom]:
 
 @dataclass(frozen=True, slots=True)
 class FileBypass:
-    """
-    A file that a guard keeps, and the calls that were allowed around the refused ones.
-
-    Attributes:
-        known: The refused call.
-        allowed: All the calls that were allowed.
-    """
+    """A file that a guard keeps: the refused call, and all the calls around it that were allowed."""
 
     known: FileCall
     allowed: tuple[FileCall, ...]

@@ -13,13 +13,7 @@ from pytest_hookharness.model.outcome import Outcome
 
 @dataclass(frozen=True, slots=True)
 class FileCall:
-    """
-    A call that may change a file.
-
-    Attributes:
-        file: The file, as the agent's script names it; empty for a command.
-        command: The command line; empty for a tool for files.
-    """
+    """A call that may change a file: of a tool for files, as the script names the file, or a command."""
 
     tool: str
     file: str = ""

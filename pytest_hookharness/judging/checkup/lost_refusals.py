@@ -37,11 +37,7 @@ def is_lost_refusal(text: str) -> bool:
 
 
 def name_lost_refusal(symptom: Symptom) -> Symptom:
-    """
-    Add advice to a failure that may be a refusal; report it as MANGLED if its words say that it refuses.
-
-    Other symptoms stay as they are.
-    """
+    """Add advice to a failure that may be a refusal, and report it as MANGLED if its words say that it is."""
     if is_lost_refusal(symptom.text):
         return replace(symptom, kind=MANGLED.name, code=MANGLED.code, advice=_REFUSE)
     return replace(symptom, advice=_REFUSE) if _ENDED.search(symptom.text) else symptom

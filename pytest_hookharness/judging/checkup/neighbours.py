@@ -2,18 +2,51 @@
 Harmless commands that guards refuse, because they look like something else that they refuse.
 
 Each stands beside one or two commands that differ in one detail alone. Where a guard allows these, the detail
-decides.
+decides. Among them are edits that only write of code: in a document, in a comment, as another name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from pytest_hookharness.judging.checkup.bypasses import READING
-from pytest_hookharness.judging.checkup.neighbour import Neighbour
-from pytest_hookharness.judging.checkup.written_words import written_words
+from pytest_hookharness.judging.checkup.bypasses import READING, WRITING
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import WORKSPACE
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """
+    A harmless command.
+
+    Attributes:
+        text: The command line; ``READING`` or ``WRITING`` and a file for a call of a tool for files.
+        detail: What it is, in words that follow it and a comma.
+        controls: Commands that differ from it in one detail; none if nobody has a reason to refuse it.
+        beside: A pattern of the commands that it resembles; empty for one that resembles many.
+        named: A pattern of what a guard has that is meant to refuse it; empty for none.
+        made: Whether only a refused command beside it shows anything.
+        where: Where the controls are allowed, in words behind them; empty for the same place.
+    """
+
+    text: str
+    detail: str
+    controls: tuple[str, ...] = ()
+    beside: str = ""
+    named: str = ""
+    made: bool = False
+    where: str = ""
+
+    def belongs_to(self, refused: Iterable[str]) -> bool:
+        """Return whether it may be refused because it resembles one of some refused commands."""
+        return any(re.match(self.beside, text) for text in refused)
+
+    @property
+    def needs_refusal(self) -> bool:
+        """Whether only a refused command beside it shows anything."""
+        return self.made or not self.controls
+
 
 _REMOVES, _FORCES = r"rm -\w*[rR]", r"git push .*(?:--force|-f)\b"
 _PUSH, _MAIN = "git push origin topic", r"git push (?:\S+ )?(?:main|master)$"
@@ -169,8 +202,7 @@ def neighbours(refused: Collection[str], source: str = "") -> list[Neighbour]:
     """
     Return the harmless commands that a guard may confuse with commands that it refused.
 
-    Args:
-        source: The texts of the guards; what they name, they are meant to refuse.
+    What the texts of the guards (``source``) name, they are meant to refuse.
     """
     usual = [one for one in _NEIGHBOURS if one.belongs_to(refused)]
     return [
@@ -210,3 +242,55 @@ def _beside(command: str) -> Iterator[Neighbour]:
     if program := _PROGRAM.match(command):
         text, control = f"cat docs/{program[1]}.md", ("cat docs/notes.md",)
         yield Neighbour(text, _DOCUMENT, control, beside, made=True)
+
+
+# Lines of code that guards of contents commonly refuse, each with its file and the words of such a guard.
+CONTENTS = (
+    ("src/sample.js", "eval(text);", r"\beval\b"),
+    ("src/sample.js", "element.innerHTML = text;", r"innerHTML"),
+    ("src/sample.js", "document.write(text);", r"document\W{1,2}write"),
+    ("src/sample.js", "console.log(text);", r"console"),
+    ("src/sample.js", "debugger;", r"debugger"),
+    ("src/sample.py", "exec(text)", r"\bexec\b"),
+    ("src/sample.py", "os.system(text)", r"os\W{1,2}system"),
+    ("src/sample.py", "pickle.loads(text)", r"pickle"),
+    ("src/sample.py", "print(text)", r"\bprint\W{0,2}\("),
+)
+# Any other line of code, derived from a pattern of a guard.
+_LINE = re.compile(rf"{WRITING}(?P<file>src/sample\.\w+): (?P<line>//\w[^\n]*|[^\n]*\w\([^\n]*)")
+# What a guard may rightly refuse in documents too.
+_UNSAFE = re.compile(r"\d{6}|key|token|secret|passw|BEGIN|<<<|>>>|https?:|\b\d+\.\d+\.\d+", re.IGNORECASE)
+# A comment with them may be code that somebody left out for now.
+_LEFT_OUT = re.compile(r"console|debugger|print")
+# Usual methods whose names end so.
+_METHODS = {
+    "eval(text);": ("model.eval();", "model.train();"),
+    "exec(text)": ("query.exec()", "query.load()"),
+}
+
+
+def written_words(refused: str) -> Iterator[Neighbour]:
+    """Yield harmless edits that resemble a refused edit, if that wrote a line of code."""
+    beside = re.escape(refused) + "$"
+    found = _LINE.fullmatch(refused)
+    usual = found is not None and any(found["line"].strip() in line for _, line, _ in CONTENTS)
+    if found and not usual and not _UNSAFE.search(found["line"]):
+        line = f"Never write {found['line']}"
+        yield _neighbour("docs/notes.md", line, "Never write that", "a document", beside)
+    for file, line, _ in CONTENTS:
+        if refused != f"{WRITING}{file}: {line}":
+            continue
+        yield _neighbour("docs/notes.md", f"Never write {line}", "Never write that", "a document", beside)
+        if line in _METHODS:
+            own, other = _METHODS[line]
+            yield _neighbour(file, own, other, "a method of another object", beside)
+        if not _LEFT_OUT.search(line):
+            sign = "#" if file.endswith(".py") else "//"
+            yield _neighbour(
+                file, f"{sign} Never write {line}", f"{sign} Never write that", "a comment", beside
+            )
+
+
+def _neighbour(file: str, line: str, other: str, detail: str, beside: str) -> Neighbour:
+    controls = (f"{WRITING}{file}: {other}",)
+    return Neighbour(f"{WRITING}{file}: {line}", detail, controls, beside, made=True)

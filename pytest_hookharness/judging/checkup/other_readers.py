@@ -24,12 +24,7 @@ _PLAIN = "notes.txt"
 
 @dataclass(frozen=True, slots=True)
 class FileReading:
-    """
-    A way to read a file.
-
-    Attributes:
-        by_command: Whether a command of the shell prints it; else the host's tool for files reads it.
-    """
+    """A way to read a file: a command of the shell prints it, or the host's tool for files reads it."""
 
     file: str
     by_command: bool

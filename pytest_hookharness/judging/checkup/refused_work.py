@@ -31,13 +31,7 @@ _READ_IT = (
 
 @dataclass(frozen=True, slots=True)
 class CallTurns(Generic[_Call]):
-    """
-    The calls of a session, each with the turns in which it was made.
-
-    Attributes:
-        refused: The refused calls.
-        passed: Those that were allowed without a question.
-    """
+    """The calls of a session that were refused or passed without a question, each with its turns."""
 
     refused: dict[_Call, list[int]]
     passed: dict[_Call, list[int]]
@@ -96,9 +90,7 @@ def symptom_of(finding: verdicts.Finding, *, shared: bool = False) -> Symptom:
 
 
 def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
-    """
-    Yield a symptom if hooks refused all reads, all edits and half of the commands of a harmless session.
-    """
+    """Yield a symptom if hooks refuse all reads, all edits and half of the commands of a harmless session."""
     moves = outcome.trace.moves
     calls = [(step.turn, moves.get(step.turn), done.refused) for step, done in outcome.trace.performed()]
     reads = [refused for _, move, refused in calls if isinstance(move, Read)]

@@ -12,25 +12,22 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
+from pytest_hookharness.judging.checkup import refused_work
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us, find_bad_end
-from pytest_hookharness.judging.checkup.bypasses import find_bypasses
+from pytest_hookharness.judging.checkup.bypasses import FILE_CALLS, command_calls, find_bypasses
 from pytest_hookharness.judging.checkup.evidence import with_evidence
 from pytest_hookharness.judging.checkup.file_bypasses import find_file_bypasses
 from pytest_hookharness.judging.checkup.file_overblocks import find_file_overblocks
 from pytest_hookharness.judging.checkup.lost_refusals import name_lost_refusal
+from pytest_hookharness.judging.checkup.neighbours import Neighbour, all_neighbours
 from pytest_hookharness.judging.checkup.other_readers import find_other_readers
-from pytest_hookharness.judging.checkup.overblocks import find_overblocks
-from pytest_hookharness.judging.checkup.refused_work import (
-    find_blockades,
-    find_refused_form,
-    find_refused_words,
-    symptom_of,
-)
 from pytest_hookharness.judging.checkup.unseen_texts import find_unseen_texts
 from pytest_hookharness.judging.checkup.written_paths import written_above_project
+from pytest_hookharness.judging.comparison.traces import refusers
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.checkup import Symptom, is_named
+from pytest_hookharness.model.moves import WORKSPACE
 from pytest_hookharness.model.mutations import ANOTHER_AGENT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
@@ -74,17 +71,17 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
     found = [
         *find_bad_end(outcome),
         *_findings(outcome),
-        *find_refused_words(outcome),
+        *refused_work.find_refused_words(outcome),
         *_changes(outcome, mark),
         *_uncaught_errors(outcome),
-        *find_refused_form(outcome),
+        *refused_work.find_refused_form(outcome),
         *find_bypasses(outcome),
         *find_file_bypasses(outcome),
         *find_file_overblocks(outcome),
         *find_overblocks(outcome),
         *find_other_readers(outcome),
         *find_unseen_texts(outcome),
-        *(find_blockades(outcome) if harmless else ()),
+        *(refused_work.find_blockades(outcome) if harmless else ()),
     ]
     unique = {symptom.cause: symptom for symptom in reversed(found)}
     return tuple(with_evidence(symptom, [outcome]) for symptom in unique.values())[::-1]
@@ -106,7 +103,7 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
             )
         ):
             continue
-        yield name_lost_refusal(symptom_of(finding))
+        yield name_lost_refusal(refused_work.symptom_of(finding))
 
 
 def _uncaught_errors(outcome: Outcome) -> Iterator[Symptom]:
@@ -124,7 +121,7 @@ def _uncaught_errors(outcome: Outcome) -> Iterator[Symptom]:
             if error and not _MAY_BE_OURS.search(error):
                 text = f"{hooked.event}: an uncaught error ends it with 1: {error[:_ERROR_LENGTH]}."
                 found = finding_catalogue.CRASHED.found(text, turn=step.turn, hook=hook_run.hook.command)
-                yield symptom_of(found)
+                yield refused_work.symptom_of(found)
 
 
 def _uncaught_error(text: str) -> str:
@@ -221,7 +218,7 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
                 hooks = change.hooks or tuple(run.hook.command for run in hooked.hook_runs)
                 words = f"{hooked.event}: {text}{change.doubt}."
                 finding = code.found(words, turn=step.turn, hook=", ".join(dict.fromkeys(hooks)))
-                yield symptom_of(finding, shared=len({*hooks}) > 1)
+                yield refused_work.symptom_of(finding, shared=len({*hooks}) > 1)
 
 
 def _is_of_python(path: str, paths: Sequence[str]) -> bool:
@@ -243,3 +240,44 @@ def _judge(path: str, above: str, mark: str) -> tuple[verdicts.FindingCode | Non
     if _STAGED.search(path) and path.startswith("workspace/"):
         return codes.STAGED, f"{path.removeprefix('workspace/')} was changed"
     return None, ""
+
+
+_MOST_NAMED = 3
+
+
+def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
+    """Find harmless commands that were refused each time, and what they resemble allowed before and after."""
+    calls = command_calls(outcome)
+    found: dict[str, list[tuple[Neighbour, int]]] = {}
+    for one in all_neighbours(calls.refused):
+        if not calls.is_kept(one.text) or (one.needs_refusal and not one.belongs_to(calls.refused)):
+            continue
+        if all(calls.is_allowed_around(control, one.text) for control in one.controls):
+            turn = calls.refused[one.text][0]
+            found.setdefault(refusers(outcome.trace, turn), []).append((one, turn))
+    for some in found.values():
+        described = (
+            _describe(one, refused_work.refusal_word(outcome, turn)) for one, turn in some[:_MOST_NAMED]
+        )
+        # For the details of all there is no room.
+        further = [_name(one) for one, _ in some[_MOST_NAMED : 2 * _MOST_NAMED]]
+        more = [f"so {'are' if len(further) > 1 else 'is'} {' and '.join(further)}"] if further else []
+        text = "; ".join([*described, *more])
+        yield refused_work.symptom_in_turn(codes.OVERBLOCK, f"{text}.", outcome, some[0][1])
+
+
+def _describe(one: Neighbour, done: str) -> str:
+    allowed = " and ".join(map(_quote, one.controls))
+    refused = f"{_name(one)}, {one.detail}, is {done}"
+    return f"{refused}, but {allowed} allowed{one.where}" if allowed else refused
+
+
+def _name(one: Neighbour) -> str:
+    return _quote(one.text.replace(WORKSPACE, "<project>"))
+
+
+def _quote(text: str) -> str:
+    if not text.startswith(FILE_CALLS):
+        return f"`{text}`"
+    call, _, line = text.partition(": ")
+    return f"{call} with `{line}`" if line else call

@@ -14,11 +14,7 @@ _RUN_FOLDER = re.compile(r"/[^\s'\":]*/hookharness-\w+/(?:\d+/)?\w+/(?=(?:worksp
 
 
 def without_run_folder(text: str) -> str:
-    """
-    Return a hook's text without the temporary folder of the run.
-
-    Paths then begin at ``workspace`` and so on.
-    """
+    """Return a hook's text without the temporary folder of the run: paths begin at ``workspace``."""
     return _RUN_FOLDER.sub("", text)
 
 

@@ -120,13 +120,7 @@ _COUNT, _LINES = "files that changed", "lines"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """
-    What some hook runs left.
-
-    Attributes:
-        amounts: The amount by file and measure; the file "" stands for all files.
-        writes: How often each file was written; the file "" stands for all files.
-    """
+    """What some hook runs left: amounts by file and measure, and writes by file; file "" stands for all."""
 
     amounts: Mapping[tuple[str, str], int]
     writes: Mapping[str, int]
@@ -184,13 +178,7 @@ EndingKey: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class RunEndings:
-    """
-    How some hook runs ended, where they refused or failed.
-
-    Attributes:
-        times: How often, by hook and ending.
-        said: The last line of standard error of one of these runs.
-    """
+    """How often some hook runs refused or failed, and the last line of standard error of one of them."""
 
     times: Mapping[EndingKey, int]
     said: Mapping[EndingKey, str]

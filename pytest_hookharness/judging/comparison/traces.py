@@ -36,14 +36,7 @@ _ENDS_SO = re.compile(r"[\w.]+(?:Error|Exception|Exit|Interrupt)\b")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """
-    One event that two runs have in common.
-
-    Attributes:
-        turn: The turn in the first run.
-        before: The event in the first run.
-        after: The event in the second run.
-    """
+    """One event that two runs have in common, with its turn in the first."""
 
     turn: int
     before: HookEvent

@@ -81,15 +81,7 @@ _PREVIEW_WIDTH = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """
-    A refusal that an agent can act on.
-
-    Attributes:
-        why: What was seen.
-        step: What to do next.
-        file: The file that is shown; empty for none.
-        preview: Its first lines.
-    """
+    """A refusal that an agent can act on: what was seen, what to do next, and the beginning of a file."""
 
     why: str
     step: str

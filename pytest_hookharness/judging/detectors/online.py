@@ -175,12 +175,7 @@ def to_json(detector: OnlineDetector) -> Payload:
 
 
 def from_json(value: Json) -> OnlineDetector:
-    """
-    Return the detector's memory from JSON.
-
-    Raises:
-        Malformed: It is not what `to_json` returns.
-    """
+    """Return the detector's memory from JSON; raise ``Malformed`` if it is not what `to_json` returns."""
     match value:
         case {
             "recent": [*recent],

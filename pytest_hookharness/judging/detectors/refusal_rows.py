@@ -23,13 +23,7 @@ _Key = tuple[str, str, str]
 
 @dataclass(slots=True)
 class _RefusedItems:
-    """
-    Refusals in a row.
-
-    Attributes:
-        refusal: The first one.
-        items: Indexes of the refused items in the stream.
-    """
+    """Refusals in a row: the first one, and the indexes of all refused items in the stream."""
 
     refusal: HookRefusal
     items: list[int] = field(default_factory=list[int])

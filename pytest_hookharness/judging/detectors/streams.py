@@ -60,9 +60,7 @@ class Repeats:
         )
 
     def foresee(self, calls: frozenset[str], limits: LoopLimits) -> int:
-        """
-        Return the period of the cycle that a call would close with the same result as before; 0 for none.
-        """
+        """Return the period of the cycle that a call would close with the result of before; 0 for none."""
         runs = self._runs(lambda old: old.call in calls, limits.longest)
         return _closed(runs, limits)
 
@@ -83,13 +81,7 @@ def _closed(runs: tuple[int, ...], limits: LoopLimits) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ErrorStreak:
-    """
-    Failures in a row with one error text.
-
-    Attributes:
-        error: Digest of the text; empty if the newest action did not fail with one.
-        text: The newest text.
-    """
+    """Failures in a row with one error text: its digest, and the newest text; empty if there is none."""
 
     error: str = ""
     count: int = 0
@@ -121,8 +113,7 @@ class Memory:
         """
         Return the memory after actions that were made at once; they count as one.
 
-        Args:
-            late: Whether results are only looked at when they are compared; such a memory is not stored.
+        If ``late``, results are only looked at when they are compared; such a memory is not stored.
         """
         signatures: list[ActionSignature] = []
         for action in actions:

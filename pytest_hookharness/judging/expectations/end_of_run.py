@@ -12,18 +12,8 @@ from typing import assert_never
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.finding_catalogue import look_up, nearest
+from pytest_hookharness.model import moves
 from pytest_hookharness.model.expectations import Expectation, FileExpectations, Range, counted
-from pytest_hookharness.model.moves import (
-    Edit,
-    Move,
-    Read,
-    RunCommand,
-    Stop,
-    Subagent,
-    SubagentText,
-    Tools,
-    unlabelled,
-)
 from pytest_hookharness.model.name_hint import without_events
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import NotStarted
@@ -196,33 +186,33 @@ def broken_paths(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
     path_in = None if trap is None else trap.path
     path_out = None if explored is None or not explored.escape else explored.escape
     for name, expected, seen in (("way_in", expect.way_in, path_in), ("way_out", expect.way_out, path_out)):
-        wanted = None if expected is None else tuple(map(unlabelled, expected))
-        known = None if seen is None else tuple(map(unlabelled, seen))
+        wanted = None if expected is None else tuple(map(moves.unlabelled, expected))
+        known = None if seen is None else tuple(map(moves.unlabelled, seen))
         if wanted is not None and wanted != known:
             yield Violation(f"expect.{name}", _describe_path(wanted), _describe_path(known))
 
 
-def _describe_path(path: Sequence[Move] | None) -> str:
+def _describe_path(path: Sequence[moves.Move] | None) -> str:
     if path is None:
         return "no path is known"
     return ", ".join(map(_describe_move, path)) or "no move"
 
 
-def _describe_move(move: Move) -> str:
+def _describe_move(move: moves.Move) -> str:
     match move:
-        case RunCommand(command=command):
+        case moves.RunCommand(command=command):
             return f"run: {command}"
-        case Edit(file=file):
+        case moves.Edit(file=file):
             return f"edit: {file}"
-        case Read(file=file):
+        case moves.Read(file=file):
             return f"read: {file}"
-        case Stop(text=text):
+        case moves.Stop(text=text):
             return f"stop: {text}"
-        case Subagent(kind=kind):
+        case moves.Subagent(kind=kind):
             return f"subagent: {kind}"
-        case SubagentText(text=text):
+        case moves.SubagentText(text=text):
             return f"the subagent's text: {text}"
-        case Tools(calls=calls):
+        case moves.Tools(calls=calls):
             return "tool: " + " and ".join(call.name for call in calls)
         case _:
             assert_never(move)

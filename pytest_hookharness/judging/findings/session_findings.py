@@ -41,9 +41,7 @@ _PROTECTED = re.compile(
 
 
 def find_stuck_phases(trace: Trace, *, alike: bool = False) -> Iterator[Finding]:
-    """
-    Find sessions that can do nothing from their start and, if ``alike``, calls that got another answer.
-    """
+    """Find sessions that can do nothing from the start and, if ``alike``, calls that got another answer."""
     sessions = _sessions(trace)
     for session in sessions:
         yield from _locked_out(session)
@@ -150,9 +148,7 @@ _LONGEST_CALL = 60
 
 
 def find_chain(trace: Trace) -> tuple[str, ...]:
-    """
-    Return the sessions that led to the first one that a limit refused, one sentence each, outermost first.
-    """
+    """Return the sessions that led to the first one that a limit refused, in sentences, outermost first."""
     children = {child.number: child for _, child in trace.children()}
     refused = next((child for child in children.values() if child.refused), None)
     return tuple(map(describe_start, ancestors_of(refused, children))) if refused is not None else ()

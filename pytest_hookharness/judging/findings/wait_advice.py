@@ -34,9 +34,7 @@ def advise_on_wait(cut: TimedOut, host_limit: float) -> str:
     """
     Return what to do about a hook run that was cut; general advice if it is unknown what it waited for.
 
-    Args:
-        cut: How it ended, with what its processes were doing.
-        host_limit: Seconds for which the host waits; infinite without a limit, or if unknown.
+    The host waits for ``host_limit`` seconds; infinite without a limit, or if unknown.
     """
     causes = [one for one in cut.doing if not _waits_for_others(one)]
     found = {_advise(one, host_limit) for one in causes}

@@ -31,8 +31,6 @@ class ProbedCycle:
     The cycle from whose last repetition experiments start.
 
     Attributes:
-        turn: Its last turn.
-        period: Its length in turns.
         pattern: How files changed from one repetition to the next; ``None`` if they did not.
         counts: What the host counts in the input of the hooks, with the growth in a repetition.
         pace: Seconds that pass for the hooks in a repetition, at a declared pace; else 0.

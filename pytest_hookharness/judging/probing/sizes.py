@@ -22,12 +22,7 @@ _LARGEST, _MOST = 1 << 20, 200
 
 @dataclass(frozen=True, slots=True)
 class GrowingSize:
-    """
-    A size that grows.
-
-    Attributes:
-        step: The growth per repetition.
-    """
+    """A size that grows by a step in each repetition."""
 
     now: int
     step: int

@@ -1,6 +1,4 @@
-"""
-Thresholds: after how many repetitions a count or a size reaches a value that a hook may compare it with.
-"""
+"""Thresholds: after how many repetitions a count or a size reaches a value that a hook may compare with."""
 
 from __future__ import annotations
 
@@ -25,13 +23,7 @@ _Line: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """
-    Numbers of repetitions after which a hook may decide otherwise.
-
-    Attributes:
-        repetitions: Those that are tried, ascending.
-        left: Those that are not tried, ascending.
-    """
+    """Numbers of repetitions after which a hook may decide otherwise: tried and not tried, both ascending."""
 
     repetitions: tuple[int, ...] = ()
     left: tuple[int, ...] = ()

@@ -12,8 +12,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.judging.recurrence.clock_words import OTHER_CLOCK, PYTHON_CLOCK, PYTHON_RECORD
 from pytest_hookharness.judging.recurrence.hidden_chance import AWK, PYTHON, SHELL, Language, finder
+from pytest_hookharness.judging.recurrence.inline_code import OTHER_CLOCK, PYTHON_CLOCK, PYTHON_RECORD
 from pytest_hookharness.judging.recurrence.python_tree import parse_python
 from pytest_hookharness.judging.recurrence.shell_clock_use import TEXT, decode, follow, in_shell, shorten
 

@@ -144,10 +144,7 @@ class Lasso:
     """
     A stem, and the cycle of states after it.
 
-    Attributes:
-        stem: The turn after which the cycle begins.
-        period: Length of the cycle in turns: the state after turn ``stem + period`` equals the state after
-            turn ``stem``.
+    The state after turn ``stem + period`` equals the state after turn ``stem``.
     """
 
     stem: int
@@ -221,13 +218,7 @@ def completed_lasso(states: Mapping[int, State]) -> Lasso | None:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """
-    One state that was followed by two different ones.
-
-    Attributes:
-        first: The turn after which the state was there.
-        second: The later turn after which the state was there, followed by another one.
-    """
+    """Two turns, the earlier first, whose equal states were followed by different ones."""
 
     first: int
     second: int

@@ -231,12 +231,7 @@ def _reader(program: str) -> Callable[[bytes], Iterator[str]]:
 
 
 def find_draws(text: bytes, interpreter: str) -> list[str]:
-    """
-    Return what a text draws random numbers with, in words, each once.
-
-    Args:
-        interpreter: The name of the program that runs it; one that is not known is taken for a shell.
-    """
+    """Return what a text draws random numbers with, in words, each once; an unknown program is a shell."""
     if _LIKELY.search(text) is None or len(text) > _LONGEST:
         return []
     try:

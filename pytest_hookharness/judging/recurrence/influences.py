@@ -110,8 +110,7 @@ def find_influences(runs: Sequence[Reads | None], around: KnownPaths) -> Influen
     """
     Return what could make the next repetition go another way than the observed one.
 
-    Args:
-        runs: What each process of the repetition looked at; ``None`` if that was not recorded.
+    There is one item for what each process looked at; ``None`` if that was not recorded.
     """
     known = [reads for reads in runs if reads is not None and reads.observed]
     gaps = [reads.gap if reads is not None else "" for reads in runs if reads is None or not reads.complete]

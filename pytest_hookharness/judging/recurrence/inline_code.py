@@ -1,7 +1,8 @@
 """
 Inline code: code in another language within a shell script, which gets the time and may print it.
 
-What such code decides itself is told by the reader of its language.
+What such code decides itself is told by the reader of its language. The words by which code gets the time are
+here too, as patterns.
 """
 
 from __future__ import annotations
@@ -9,7 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.judging.recurrence.clock_words import ANY_CLOCK
+PYTHON_CLOCK = (
+    "(?:(?:process_|thread_)?time|monotonic|perf_counter|clock_gettime)(?:_ns)?|(?:local|gm|c|asc|strf)time"
+    "|(?:utc)?now|today|formatdate|uuid1|default_timer|times|getmtime|getctime|getatime|date_time_string"
+)
+# Attributes of the records of Python's logging, and of the status of files.
+PYTHON_RECORD = frozenset(
+    ("created", "relativeCreated", "asctime", "msecs", "st_mtime", "st_ctime", "st_atime", "st_mtime_ns")
+)
+OTHER_CLOCK = (
+    r"\bDate\b|\bDateTimeFormat\b|`\s*date\b|\$\^T\b|(?<![\w$])-[MAC](?=[\s\"'$(_])"
+    r"|\bBASETIME\b|\bperformance\.(?:now|timeOrigin)\b"
+    r"|\b(?:local|gm|sys|strf|hr|up)?times?\b(?!\s*=>)|\bTime\.now\b|\b(?:[mca]|birth)time(?:Ms|Ns)?\b|\blastModified\b"
+)
+_MODULES = "datetime|timeit|clock|st_[mca]time(?:_ns)?"
+# Code with one of these may ask for the time.
+ANY_CLOCK = rf"\b(?:{PYTHON_CLOCK}|{_MODULES})\b|{OTHER_CLOCK}"
+
 
 # Stands for code that asks for the time, and for one into which the shell also puts variables.
 CLOCK_CODE = r"'\.\.\.time\.\.\.\$?'"

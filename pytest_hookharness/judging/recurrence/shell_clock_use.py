@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from pytest_hookharness.judging.recurrence.clock_words import ANY_CLOCK
 from pytest_hookharness.judging.recurrence.inline_code import (
+    ANY_CLOCK,
     CLOCK_CODE,
     INTERPRETER,
     PATH,

@@ -89,11 +89,6 @@ class TextOutlines:
         return "".join(read)
 
 
-def outline(text: str) -> str:
-    """Return the outline of a single text."""
-    return TextOutlines().of(text)
-
-
 def _shape(token: Token) -> str:
     # A number stays a number whatever its length, and lower-case text or capitals are a word.
     word = token.text.isalpha() and (token.text[1:].islower() or token.text.isupper())
@@ -123,13 +118,7 @@ _OBSERVED = 3
 
 @dataclass(frozen=True, slots=True)
 class TurnSignature:
-    """
-    One turn without its numbers, times and ids.
-
-    Attributes:
-        actions: What was done and decided in the turn, in order.
-        state: The state after it, except files: host, agent, and what the agent will see.
-    """
+    """One turn without its numbers, times and ids: what was done, and the state after it except files."""
 
     actions: tuple[str, ...]
     state: str
@@ -176,9 +165,7 @@ def _words(step: Step) -> str:
 
 
 def find_similar_periods(newest: int, signature: Callable[[int], TurnSignature | None]) -> Iterator[int]:
-    """
-    Yield the periods after which the newest turn was similar twice, with all turns between; shortest first.
-    """
+    """Yield the periods after which the newest turn was similar twice, with all between; shortest first."""
     longest = min(LONGEST_PERIOD, (newest - 1) // 2)
     # From the newest back, and each looked up once, for this is done after every turn.
     found = [signature(newest - back) for back in range(2 * longest + 1)]
@@ -196,8 +183,7 @@ def choose_observed(
     """
     Yield the periods that are worth observing: the first, and those at which something recurs for once.
 
-    Args:
-        differing: Returns what differs between the states after the last repetitions of a period.
+    ``differing`` returns what differs between the states after the last repetitions of a period.
     """
     compared: list[int] = []
     always: set[str] = set()

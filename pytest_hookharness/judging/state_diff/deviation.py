@@ -145,9 +145,7 @@ def _unexpected_change(before: Files, after: Files, known: set[str], clock: Sess
 
 
 def refute_steps(all_series: Sequence[FileSeries], before: Files, after: Files) -> Iterator[FileSeries]:
-    """
-    Yield the series without the steps that a repetition refuted; a series without a file stays as it is.
-    """
+    """Yield the series without the steps that a repetition refuted; one without a file stays as it is."""
     pairs = file_series.observe_all(all_series, before)
     repetitions = file_series.allowed_repetitions(pairs)
     for series, _, new in file_series.observe_next(pairs, before, after, set()):

@@ -65,12 +65,7 @@ class FileSeries:
 
 @dataclass(frozen=True, slots=True)
 class Unfollowable:
-    """
-    A file that is missing later, or does not match its template any more.
-
-    Attributes:
-        why: The reason, as the end of a sentence about the file.
-    """
+    """A file that is missing later or left its template; ``why`` ends a sentence about it."""
 
     path: str
     why: str
@@ -197,13 +192,7 @@ _EMPTY = Values({}, {})
 
 @dataclass(frozen=True, slots=True)
 class FileObservation:
-    """
-    A file of a series in one state.
-
-    Attributes:
-        name: The values in its path.
-        content: The values in its text.
-    """
+    """A file of a series in one state, with the values in its path and in its text."""
 
     path: str
     name: Values
@@ -214,9 +203,7 @@ Observed = FileObservation | Unfollowable
 
 
 def observe_all(all_series: Iterable[FileSeries], files: Files) -> list[tuple[FileSeries, Observed | None]]:
-    """
-    Return each series with its file before a repetition; ``None`` for a created file that does not exist yet.
-    """
+    """Return each series with its file before a repetition; ``None`` for a created file that is missing."""
     found: list[tuple[FileSeries, Observed | None]] = []
     # Two series with similar names must not claim the same file.
     taken: set[str] = set()

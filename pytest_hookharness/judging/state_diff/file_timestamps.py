@@ -15,12 +15,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FileTimestamps:
-    """
-    The times near the clock in some files.
-
-    Attributes:
-        texts: Path and text of the files that contain such times.
-    """
+    """The times near the clock in some files, given by path and text."""
 
     texts: tuple[tuple[str, str], ...]
     clock: SessionClock

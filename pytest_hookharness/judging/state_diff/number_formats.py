@@ -29,7 +29,6 @@ class Notation:
         most: Its largest number of decimals.
         base: 10 or 16.
         prefix: What it starts with, such as ``0x``.
-        upper: Whether hexadecimal digits are capitals.
         plus: Whether positive numbers have a sign.
         bare: Whether it has digits only, because letters stand next to it.
     """
@@ -118,19 +117,11 @@ _GRACE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class SessionClock:
-    """
-    The time span of a session.
-
-    Attributes:
-        started: Its beginning, in seconds since 1970.
-        now: The present, in seconds since 1970.
-    """
+    """The time span of a session, from its beginning to the present, in seconds since 1970."""
 
     started: float
     now: float
 
     def spans(self, first: float, last: float | None = None) -> bool:
-        """
-        Return whether a time, or some time in a span, lies within the session; 5 seconds outside are allowed.
-        """
+        """Return whether a time, or one in a span, lies in the session; 5 seconds outside are allowed."""
         return first <= self.now + _GRACE and (first if last is None else last) >= self.started - _GRACE

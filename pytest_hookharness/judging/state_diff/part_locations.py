@@ -140,14 +140,7 @@ class SeriesField(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PartLocation:
-    """
-    Where a part is written.
-
-    Attributes:
-        series: Index of the series in the pattern.
-        where: The path, the content, or the number of files.
-        item: Index of the template's item.
-    """
+    """Where a part is written: in which series of the pattern, and in which item of the template there."""
 
     series: int
     where: SeriesField

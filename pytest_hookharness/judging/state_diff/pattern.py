@@ -26,14 +26,7 @@ _GROWING = (PartKind.GROWTH, PartKind.FILES)
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """
-    How files change from repetition to repetition.
-
-    Attributes:
-        all_series: The files, each followed through the repetitions.
-        locations: Their parts, and where each part is written.
-        clock: The clock of the session in the newest state.
-    """
+    """How files change from repetition to repetition, with the clock of the session in the newest state."""
 
     all_series: tuple[FileSeries, ...]
     locations: tuple[PartLocation, ...]
@@ -66,9 +59,7 @@ class Pattern:
         return files
 
     def find_deviation(self, before: Files, after: Files, clock: SessionClock) -> str:
-        """
-        Say how a repetition that ends now, by the clock, deviates from the pattern; empty if it does not.
-        """
+        """Say how a repetition that ends now, by the clock, deviates from the pattern; empty if not."""
         return deviation.find_deviation(self.all_series, self.locations, before, after, clock)
 
     def without_refuted_steps(self, before: Files, after: Files) -> Pattern:

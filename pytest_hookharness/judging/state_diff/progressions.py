@@ -39,12 +39,7 @@ _VERSIONED = re.compile(r"[^-]{8}-[^-]{4}-[^-]{4}-[^-]{4}-[^-]{12}")
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """
-    A number that changes by the same step in each repetition.
-
-    Attributes:
-        confirmed: Whether the step was seen twice.
-    """
+    """A number that changes by the same step in each repetition; ``confirmed`` if that was seen twice."""
 
     step: Fraction
     notation: Notation
@@ -53,13 +48,7 @@ class Counting:
 
 @dataclass(frozen=True, slots=True)
 class Varying:
-    """
-    A number without a regular step.
-
-    Attributes:
-        step: Its mean step if it only rises or only falls; else 0.
-        process: Whether its name says that it is a process number.
-    """
+    """A number, perhaps of a process, without a regular step; its mean step if it is monotone, else 0."""
 
     step: Fraction
     notation: Notation
@@ -68,12 +57,7 @@ class Varying:
 
 @dataclass(frozen=True, slots=True)
 class CurrentTime:
-    """
-    A time near the clock.
-
-    Attributes:
-        unit: ``s``, ``ms``, ``us``, ``ns`` or ``text``.
-    """
+    """A time near the clock, in ``s``, ``ms``, ``us`` or ``ns``, or as ``text``."""
 
     unit: str
 
@@ -85,13 +69,7 @@ class OtherTime:
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """
-    Letters and digits without a rule.
-
-    Attributes:
-        alphabet: The characters that occur.
-        digest: Whether it looks like a content hash.
-    """
+    """Letters and digits of an alphabet without a rule; ``digest`` if it looks like a content hash."""
 
     alphabet: str
     digest: bool = False
@@ -205,11 +183,7 @@ def expression_of(progression: Progression, text: str) -> str:
 
 
 def extrapolate(progression: Progression, text: str, repetitions: int, seed: str, pace: float = 0.0) -> str:
-    """
-    Return the value some repetitions later.
-
-    A current time stays as it is, or advances by ``pace`` seconds per repetition.
-    """
+    """Return the value some repetitions later; a current time advances by ``pace`` seconds in each."""
     match progression:
         case Counting(step=step, notation=notation) | Varying(step=step, notation=notation):
             moved = step * repetitions

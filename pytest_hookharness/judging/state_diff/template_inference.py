@@ -56,13 +56,7 @@ _MOST_VALUES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """
-    One token, followed through the texts.
-
-    Attributes:
-        first: Index of the first text that contains it.
-        tokens: The token in that text and in all later ones.
-    """
+    """One token in each text, from the first one that contains it."""
 
     first: int
     tokens: tuple[Token, ...]

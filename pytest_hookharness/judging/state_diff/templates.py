@@ -97,13 +97,7 @@ Item = str | TemplateSlot | AppendedBlock
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """
-    The values of a text at the places of a template.
-
-    Attributes:
-        slots: The value of each slot, by the slot's index in the items.
-        chunks: The chunks of each block, oldest first, by the block's index in the items.
-    """
+    """The values of slots, and the chunks of blocks (oldest first), by their index in a template."""
 
     slots: Mapping[int, str]
     chunks: Mapping[int, tuple[str, ...]]
@@ -111,12 +105,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class TemplateMismatch:
-    """
-    A text that does not match a template.
-
-    Attributes:
-        offset: Where it stops matching, in characters.
-    """
+    """The place, in characters, from which a text does not match a template."""
 
     offset: int
 

@@ -72,14 +72,7 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # compared with what a text says,
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
-    """
-    A value in a text that is near the clock.
-
-    Attributes:
-        start: Index of its first character.
-        end: Index after its last character.
-        unit: ``s``, ``ms``, ``us``, ``ns`` or ``text``.
-    """
+    """A value near the clock at some indexes of a text: ``s``, ``ms``, ``us``, ``ns`` or ``text``."""
 
     start: int
     end: int
@@ -118,9 +111,7 @@ def unit_of(number: str, clock: SessionClock) -> str:
 
 
 def is_near(text: str, clock: SessionClock) -> bool:
-    """
-    Return whether a text is a time near the clock, in the zone that it names, else in local time or UTC.
-    """
+    """Return whether a text is a time near the clock, in the zone that it names, else local or UTC."""
     match = _match(text)
     if match is None:
         return False

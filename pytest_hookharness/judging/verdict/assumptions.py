@@ -58,13 +58,7 @@ def clock_was_read(tried: Sequence[str]) -> str:
 
 
 def chance_was_drawn(chance: str, plays: int = 0) -> str:
-    """
-    Return what is assumed where the hooks of a run that ended draw random numbers.
-
-    Args:
-        chance: How they draw them, in words.
-        plays: How many further plays of the session went the same way.
-    """
+    """Return what is assumed where hooks of a run that ended draw random numbers, after equal plays."""
     tried = f" Played {counted(plays, 'more time')}, the session went the same way." if plays else ""
     return (
         f"{OF_CHANCE}the source of the hooks names random numbers ({chance}); if they decide, "

@@ -47,13 +47,10 @@ def first_hooked_turn(steps: Iterable[Step], default: int) -> int:
 
 def describe_used_up(seen: str, wanted: str, wall: float, needed: float) -> str:
     """
-    Return the sentence that the time budget is used up, with a budget that would be enough.
+    Return the sentence that the budget of ``wall`` seconds is used up, with one that would be enough.
 
-    Args:
-        seen: What it was used for.
-        wanted: What a larger budget is for.
-        wall: The used budget, in seconds.
-        needed: What is needed at least, in seconds.
+    It was used for ``seen``, and a larger one is for what is ``wanted``, which needs at least ``needed``
+    seconds.
     """
     enough = f"{math.ceil(max(2 * wall, needed) / 60)}m"
     options = f"--budget {enough}, or --hook-budget {enough} in pytest"
@@ -174,11 +171,9 @@ def _refusal_stands(trace: Trace, end: RunEnd) -> bool:
 @dataclass(frozen=True, slots=True)
 class StateDifference:
     """
-    Why the newest turn did not bring an earlier state back.
+    Why the newest turn did not bring an earlier state back: files and other parts, in words, that differ.
 
-    Attributes:
-        other_parts: The other parts of the state that differ, in words.
-        unknown: Why the newest state is not known completely; empty if it is.
+    ``unknown`` says why the newest state is not known completely; empty if it is.
     """
 
     files: tuple[Change, ...] = ()

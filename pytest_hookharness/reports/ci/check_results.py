@@ -30,12 +30,7 @@ def sarif_log(
     version: str,
     status: int,
 ) -> Json:
-    """
-    Return check reports as one SARIF log, without fixed problems; accepted ones are suppressed results.
-
-    Args:
-        info: The folder that file names are relative to.
-    """
+    """Return check reports as one SARIF log, without fixed problems; accepted ones are suppressed results."""
     found: list[Json] = []
     for report in reports:
         found += [_result(report, problem, info, locate) for problem in _left(report)]

@@ -53,10 +53,8 @@ class SarifRunInfo:
     """
     The facts about a run that the outcome does not contain.
 
-    Attributes:
-        place: The test itself: the location of results that have no better one.
-        root: The folder that file names are relative to.
-        script: Returns where the script of a command is, if it is in the repository.
+    ``place`` is the test itself, where results are that have no better location; file names are relative to
+    ``root``; ``script`` returns where the script of a command is, if it is in the repository.
     """
 
     item: str

@@ -203,13 +203,7 @@ def _hosts(runs: Sequence[HostRun]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """
-    Why a run on one host went as it did.
-
-    Attributes:
-        words: The turn, its result and the host fact behind it.
-        source: How the fact is known; empty if there is none.
-    """
+    """Why a run on one host went as it did: turn, result and host fact, and how that fact is known."""
 
     words: str
     source: str = ""

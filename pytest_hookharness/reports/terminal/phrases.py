@@ -11,37 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import assert_never
 
+from pytest_hookharness.model import moves, processes
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.moves import (
-    Compact,
-    Corrupt,
-    Edit,
-    End,
-    Event,
-    Move,
-    Prompt,
-    Read,
-    Resume,
-    RunCommand,
-    Stop,
-    Subagent,
-    SubagentText,
-    ToolCall,
-    Tools,
-    Wait,
-)
-from pytest_hookharness.model.processes import (
-    Activity,
-    Cut,
-    Ending,
-    Exited,
-    HeldOpen,
-    NotStarted,
-    Process,
-    Signaled,
-    Tier,
-    TimedOut,
-)
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import AssumedCap
 from pytest_hookharness.model.time_budget import format_duration
@@ -60,22 +31,22 @@ _VARIABLE = r"\$\{?[A-Z_]*(?:DIR|ROOT)\}?"
 _FOLDER = re.compile(rf'"{_VARIABLE}/([^"\s]*)"|"{_VARIABLE}"/|{_VARIABLE}/')
 
 
-def describe_move(move: Move) -> str:
+def describe_move(move: moves.Move) -> str:
     """Describe what the agent does."""
     match move:
-        case Tools(calls=calls, say=say):
+        case moves.Tools(calls=calls, say=say):
             return _said(say) + "calls " + first_few([_call(call) for call in calls], " and ")
-        case RunCommand(command=command, say=say):
+        case moves.RunCommand(command=command, say=say):
             return f"{_said(say)}runs {quoted(command)}"
-        case Edit(file=file, say=say):
+        case moves.Edit(file=file, say=say):
             return f"{_said(say)}edits {plain(file)}"
-        case Read(file=file, say=say):
+        case moves.Read(file=file, say=say):
             return f"{_said(say)}reads {plain(file)}"
-        case Stop(text=text):
+        case moves.Stop(text=text):
             return f"stops: {quoted(text)}"
-        case Subagent(kind=kind, prompt=prompt, say=say):
+        case moves.Subagent(kind=kind, prompt=prompt, say=say):
             return f"{_said(say)}starts the subagent {plain(kind, 40)}: {quoted(prompt)}"
-        case SubagentText(kind=kind, text=text):
+        case moves.SubagentText(kind=kind, text=text):
             return f"its subagent {plain(kind, 40)} stops: {quoted(text)}"
         case _:
             assert_never(move)
@@ -85,62 +56,62 @@ def _said(say: str) -> str:
     return f"says {quoted(say, 40)}, " if say else ""
 
 
-def _call(call: ToolCall) -> str:
+def _call(call: moves.ToolCall) -> str:
     written = json.dumps(call.input, default=str, ensure_ascii=False)
     return f"{plain(call.name, 40)} {plain(written)}"
 
 
-def describe_event(event: Event) -> str:
+def describe_event(event: moves.Event) -> str:
     """Describe what happens to the agent."""
     match event:
-        case Prompt(text=text):
+        case moves.Prompt(text=text):
             return f"writes: {quoted(text)}"
-        case Wait(seconds=seconds):
+        case moves.Wait(seconds=seconds):
             # A short wait is told as it was written.
             return f"waits {seconds:g} s" if seconds < _HOUR else f"waits {format_duration(seconds)}"
-        case Compact(trigger=trigger):
+        case moves.Compact(trigger=trigger):
             return f"compacts the conversation ({plain(trigger, 20)})"
-        case Resume(fork=fork):
+        case moves.Resume(fork=fork):
             return "continues in a copy of the session" if fork else "resumes the session"
-        case End(reason=reason):
+        case moves.End(reason=reason):
             return f"ends the session ({plain(reason, 20)})"
-        case Corrupt(file=file, how=how):
+        case moves.Corrupt(file=file, how=how):
             return f"corrupts {plain(file)} ({plain(how, 20)})"
         case _:
             assert_never(event)
 
 
-def describe_ending(ending: Ending, wall: float | None = None) -> str:
+def describe_ending(ending: processes.Ending, wall: float | None = None) -> str:
     """Describe how a hook run ended; without ``wall`` (seconds) where lines are compared."""
     took = "" if wall is None else f" in {_time(wall)}"
     match ending:
-        case Exited() | Signaled():
+        case processes.Exited() | processes.Signaled():
             return f"{_exit(ending)}{took}"
-        case TimedOut(after=after, by=Cut.BACKGROUND):
+        case processes.TimedOut(after=after, by=processes.Cut.BACKGROUND):
             return f"goes on in the background; the harness ended it after {after:.3g} s"
-        case TimedOut(after=after, by=by, ignored_term=ignored_term):
+        case processes.TimedOut(after=after, by=by, ignored_term=ignored_term):
             return f"timed out after {after:.3g} s ({_whose(by)})" + (
                 " and ignored the signal" if ignored_term else ""
             )
-        case HeldOpen(exit=ended, holders=holders):
+        case processes.HeldOpen(exit=ended, holders=holders):
             who = first_few([describe_process(process) for process in holders]) or "another process"
             hold = "hold" if len(holders) > 1 else "holds"
             return f"{_exit(ended)}, but {who} {hold} its output open"
-        case NotStarted(reason=reason):
+        case processes.NotStarted(reason=reason):
             return f"was not started: {plain(reason, _REASON)}"
         case _:
             assert_never(ending)
 
 
-def _whose(by: Cut) -> str:
+def _whose(by: processes.Cut) -> str:
     match by:
-        case Cut.LIMIT:
+        case processes.Cut.LIMIT:
             return "the host's timeout"
-        case Cut.HOOK_TIMEOUT:
+        case processes.Cut.HOOK_TIMEOUT:
             return "the harness's hook timeout"
-        case Cut.BUDGET:
+        case processes.Cut.BUDGET:
             return "the time budget ended"
-        case Cut.BACKGROUND:
+        case processes.Cut.BACKGROUND:
             return "the time in the background"
         case _:
             assert_never(by)
@@ -150,22 +121,22 @@ def _time(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds >= 0.095 else f"{max(1, round(seconds * 1000))} ms"
 
 
-def _exit(ending: Exited | Signaled) -> str:
+def _exit(ending: processes.Exited | processes.Signaled) -> str:
     match ending:
-        case Exited(code):
+        case processes.Exited(code):
             return f"exited {code}"
-        case Signaled(signal):
+        case processes.Signaled(signal):
             return f"was killed by signal {signal}"
         case _:
             assert_never(ending)
 
 
-def describe_process(process: Process) -> str:
+def describe_process(process: processes.Process) -> str:
     """Describe a process by its command line and its number."""
     return f"{plain(process.command, _COMMAND)} (pid {process.pid})"
 
 
-def describe_activity(activity: Activity) -> str:
+def describe_activity(activity: processes.Activity) -> str:
     """Describe what a process was doing when its hook run timed out."""
     who = describe_process(activity.process)
     if activity.asks:
@@ -243,14 +214,14 @@ def _ruling(ruling: Ruling, hooked: HookEvent) -> str:
             assert_never(ruling)
 
 
-def describe_tier(tier: Tier) -> str:
+def describe_tier(tier: processes.Tier) -> str:
     """Describe the isolation tier, with what it cannot exclude."""
     match tier:
-        case Tier.NAMESPACES:
+        case processes.Tier.NAMESPACES:
             return "namespaces: no process of a hook survives, and /tmp is private"
-        case Tier.SUBREAPER:
+        case processes.Tier.SUBREAPER:
             return "subreaper: no process of a hook survives; /tmp is shared with the machine"
-        case Tier.GROUP:
+        case processes.Tier.GROUP:
             return (
                 "process group: a process that leaves its group is looked for and may survive; "
                 "/tmp is shared with the machine"

@@ -41,12 +41,9 @@ _PLACE = 38
 
 def story(outcome: Outcome, *, width: int = 100, replay_command: str = "", verbose: bool = False) -> str:
     """
-    Return the whole report on one simulation.
+    Return the whole report on one simulation, in lines of some columns.
 
-    Args:
-        width: The columns of a line.
-        replay_command: The command that repeats it; by default made from its file.
-        verbose: Cut no text and leave out no turn.
+    By default the replay command is made from its file. Nothing is cut or left out if ``verbose``.
     """
     lookup = _lookup(outcome, width)
     outcome = with_short_paths(outcome)

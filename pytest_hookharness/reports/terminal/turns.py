@@ -86,13 +86,7 @@ class StoryLine:
 
 @dataclass(frozen=True, slots=True)
 class TurnGroup:
-    """
-    One turn in full, or several turns that equal those before them.
-
-    Attributes:
-        lines: The lines of a turn in full; empty for turns that repeat.
-        like: First and last of the turns that are repeated.
-    """
+    """One turn in full, or several that are ``like`` those from one earlier turn to another."""
 
     first: int
     last: int

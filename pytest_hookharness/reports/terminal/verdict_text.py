@@ -5,26 +5,13 @@ from __future__ import annotations
 import re
 from typing import assert_never
 
+from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.expectations import counted, ordinal
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.name_hint import without_events
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
 from pytest_hookharness.model.protocol import is_afterwards
 from pytest_hookharness.model.trace import HookEvent, Moved, Performed
-from pytest_hookharness.model.verdicts import (
-    IF_MASKED,
-    UNKNOWN_WITHOUT_CAP,
-    Cap,
-    Capped,
-    Finding,
-    Hung,
-    Livelock,
-    Lockout,
-    Recursing,
-    Terminated,
-    Undecided,
-    Violation,
-)
 from pytest_hookharness.reports.model_texts import with_short_paths
 from pytest_hookharness.reports.safe_text import clip_words, plain, quoted
 from pytest_hookharness.reports.terminal.phrases import (
@@ -57,12 +44,12 @@ def first_line(outcome: Outcome, *, verbose: bool = False) -> str:
         count = len(others) - 1
         more = f" (and {counted(count, 'more broken expectation')})" if count else ""
         said.append(f"{clip_words(_broken(others[0]), _LONGEST_BROKEN)}{more}")
-        if len(others) == len(outcome.violations) and not isinstance(outcome.verdict, Terminated):
+        if len(others) == len(outcome.violations) and not isinstance(outcome.verdict, verdicts.Terminated):
             said.reverse()
     return "; ".join(said)
 
 
-def _is_told(item: Violation, outcome: Outcome) -> bool:
+def _is_told(item: verdicts.Violation, outcome: Outcome) -> bool:
     """Return whether the verdict in words says already what broke an expectation."""
     if item.path.endswith(_VERDICT):
         return True
@@ -72,9 +59,9 @@ def _is_told(item: Violation, outcome: Outcome) -> bool:
     )
 
 
-def _hollow(outcome: Outcome) -> Finding | None:
+def _hollow(outcome: Outcome) -> verdicts.Finding | None:
     """Return why the end of a session is not the decision of every hook; ``None`` if it is."""
-    if not isinstance(outcome.verdict, Terminated) or not outcome.verdict.turn or _halts(outcome):
+    if not isinstance(outcome.verdict, verdicts.Terminated) or not outcome.verdict.turn or _halts(outcome):
         return None
     return next((each for each in outcome.findings if each.name in INCONCLUSIVE_FINDINGS), None)
 
@@ -87,15 +74,15 @@ def shown_verdict(outcome: Outcome) -> str:
     return "hook cut" if cut else "hook not run"
 
 
-def most_severe(outcome: Outcome) -> Violation | None:
+def most_severe(outcome: Outcome) -> verdicts.Violation | None:
     """Return the most severe broken expectation, for places with room for one; ``None`` if all hold."""
     return next(iter(_by_weight(outcome)), None)
 
 
-def _by_weight(outcome: Outcome) -> list[Violation]:
+def _by_weight(outcome: Outcome) -> list[verdicts.Violation]:
     """Sort: the verdict first, then single calls, findings last."""
 
-    def weight(item: Violation) -> int:
+    def weight(item: verdicts.Violation) -> int:
         if item.path.endswith(_VERDICT):
             return 0
         return 1 if item.path.endswith(_OF_CALL) else 3 if _FINDINGS in item.path else 2
@@ -103,7 +90,7 @@ def _by_weight(outcome: Outcome) -> list[Violation]:
     return sorted(outcome.violations, key=weight)
 
 
-def _broken(violation: Violation) -> str:
+def _broken(violation: verdicts.Violation) -> str:
     seen = clip_words(plain(violation.seen, _LONGEST), _LONGEST_SEEN)
     return f"{plain(violation.path)}: expected {plain(violation.expected)}, seen {seen}"
 
@@ -111,26 +98,26 @@ def _broken(violation: Violation) -> str:
 def _verdict(outcome: Outcome, longest: int) -> str:
     verdict, host = outcome.verdict, plain(outcome.host, 40)
     match verdict:
-        case Terminated():
+        case verdicts.Terminated():
             # An end that a hook did not decide must not read like one that it did.
             name = shown_verdict(outcome) if _hollow(outcome) is not None else outcome.verdict_name
             return f"{name}: {_terminated(outcome, verdict)}"
-        case Capped():
+        case verdicts.Capped():
             return f"capped: {_capped(verdict, host)}{_without_cap(verdict, longest)}"
-        case Livelock():
+        case verdicts.Livelock():
             return f"livelock: {_livelock(outcome, verdict)}"
-        case Hung(turn=turn, event=event, command=command, asked=asked):
+        case verdicts.Hung(turn=turn, event=event, command=command, asked=asked):
             who = f"the {plain(event, 40)} hook {plain(command, 60)}"
             if asked:
                 return f"hung: {who} asked the person in turn {turn}, and {host} waits for an answer forever"
             return f"hung: {who} did not end in turn {turn}, and {host} waits for it forever"
-        case Recursing(turn=turn, limit=limit):
+        case verdicts.Recursing(turn=turn, limit=limit):
             return f"recursing: hook runs caused hook runs in turn {turn}, beyond {plain(limit)}"
-        case Lockout(turn=turn, moves=moves):
+        case verdicts.Lockout(turn=turn, moves=moves):
             when = f"after turn {turn}" if turn else "from the beginning"
             which = f"none of the agent's {len(moves)} moves" if len(moves) > 1 else "no move of the agent"
             return f"lockout: {when} {which} leads to a stop"
-        case Undecided(why=why, changed=changed, cap=cap):
+        case verdicts.Undecided(why=why, changed=changed, cap=cap):
             named = f"; changing: {text_of_changes(changed)}" if changed else ""
             nth = ordinal(cap.overrides) if cap is not None and cap.overrides is not None else ""
             capped = f"; the cap of {host} would override the {nth} refusal in a row" if nth else ""
@@ -139,7 +126,7 @@ def _verdict(outcome: Outcome, longest: int) -> str:
             assert_never(verdict)
 
 
-def _terminated(outcome: Outcome, verdict: Terminated) -> str:
+def _terminated(outcome: Outcome, verdict: verdicts.Terminated) -> str:
     blocks = outcome.blocks()
     after = f"after {counted(blocks, 'block')}" if blocks else "without a block"
     if halts := _halts(outcome):
@@ -187,7 +174,7 @@ def _halts(outcome: Outcome) -> list[str]:
     return [hooked.decision.halt for _, hooked in outcome.trace.hooked() if hooked.decision.halt is not None]
 
 
-def _capped(verdict: Capped, host: str) -> str:
+def _capped(verdict: verdicts.Capped, host: str) -> str:
     if verdict.status:
         as_what = f"as {plain(verdict.status, 20)!r}"
         return f"{host} ended the run in turn {verdict.turn} {as_what}: {plain(verdict.cap.why)}"
@@ -196,19 +183,19 @@ def _capped(verdict: Capped, host: str) -> str:
     return f"{host} overrode the {ordinal(verdict.cap.overrides)} refusal in a row, in turn {verdict.turn}"
 
 
-def _without_cap(verdict: Capped, longest: int) -> str:
+def _without_cap(verdict: verdicts.Capped, longest: int) -> str:
     """Return what the hooks would do without the limit that ended the run."""
     changed = f"; changing: {text_of_changes(verdict.changed)}" if verdict.changed else ""
     of_agent = bool(verdict.status) or verdict.cap.overrides is None
     limit, why = "that limit" if of_agent else "the cap", plain(verdict.without.why, longest)
-    if of_agent and verdict.without == UNKNOWN_WITHOUT_CAP:
+    if of_agent and verdict.without == verdicts.UNKNOWN_WITHOUT_CAP:
         return changed
     if verdict.without.name == "undecided":
         return f"; what the hooks would do without {limit} is unknown: {why}{changed}"
     return f"; without {limit}, {why}"
 
 
-def _only_end(outcome: Outcome, cap: Cap | None) -> str:
+def _only_end(outcome: Outcome, cap: verdicts.Cap | None) -> str:
     """Return that only the host ends a loop, if its cap does."""
     if cap is None or cap.overrides is None:
         return ""
@@ -216,7 +203,7 @@ def _only_end(outcome: Outcome, cap: Cap | None) -> str:
     return f"; only the cap of {plain(outcome.host, 40)} ends it, at the {nth} refusal in a row"
 
 
-def _livelock(outcome: Outcome, verdict: Livelock) -> str:
+def _livelock(outcome: Outcome, verdict: verdicts.Livelock) -> str:
     stem, period = verdict.stem, verdict.period
     begins = f"after turn {stem}" if stem else "from the beginning"
     last = stem + verdict.repetitions * period
@@ -229,7 +216,7 @@ def _livelock(outcome: Outcome, verdict: Livelock) -> str:
     else:
         level = f"{plain(verdict.evidence, 20)} evidence"
         why = f"state repeats every {_turns(period)} {begins}; confirmed in {confirmed}; {level}"
-    masked = IF_MASKED if verdict.evidence == "masked" else ""
+    masked = verdicts.IF_MASKED if verdict.evidence == "masked" else ""
     return f"{_blocked(outcome, verdict)}{masked} ({why}){_only_end(outcome, verdict.cap)}"
 
 
@@ -237,7 +224,7 @@ def _turns(period: int) -> str:
     return "turn" if period == 1 else f"{period} turns"
 
 
-def _blocked(outcome: Outcome, verdict: Livelock) -> str:
+def _blocked(outcome: Outcome, verdict: verdicts.Livelock) -> str:
     """Return which events are blocked in the cycle, and by which hooks."""
     cycle = [hooked for step, hooked in outcome.trace.hooked() if step.turn > verdict.stem]
     refused = [hooked for hooked in cycle if hooked.decision.refused]
@@ -251,7 +238,7 @@ def _blocked(outcome: Outcome, verdict: Livelock) -> str:
     return f"{first_few([*events])} {verb} blocked{' forever' if proved else ' again and again'}{by}"
 
 
-def _driven(outcome: Outcome, verdict: Livelock) -> str:
+def _driven(outcome: Outcome, verdict: verdicts.Livelock) -> str:
     experiments = sum(len(report.probes) for report in outcome.probe_reports)
     turns = max([outcome.iterations, *(report.uncapped for report in outcome.probe_reports)])
     read = first_few([plain(words, 80) for words in verdict.matters])

@@ -15,19 +15,8 @@ import re
 from collections.abc import Mapping
 from typing import TypeAlias, assert_never
 
+from pytest_hookharness.model import processes
 from pytest_hookharness.model.delivery import Dialogue
-from pytest_hookharness.model.processes import (
-    Activity,
-    Ending,
-    Exited,
-    HeldOpen,
-    NotStarted,
-    Output,
-    Process,
-    ProcessResult,
-    Signaled,
-    TimedOut,
-)
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule
 from pytest_hookharness.model.trace import HookEvent, HookRun
 from pytest_hookharness.reports.terminal.phrases import describe_activity, describe_ending, describe_reply
@@ -56,7 +45,7 @@ def of_bytes(data: bytes, size: int | None = None) -> TraceRecord:
     return {"text": text, "bytes": total, "cut_at": cut_at, "replaced": replaced}
 
 
-def of_output(output: Output) -> TraceRecord:
+def of_output(output: processes.Output) -> TraceRecord:
     """Return an output stream as an excerpt."""
     return of_bytes(output.data, max(output.total, len(output.data)))
 
@@ -135,9 +124,9 @@ def hook_run_data(run: HookRun, event: HookEvent) -> TraceRecord:
     }
 
 
-def run_data(run: ProcessResult) -> TraceRecord:
+def run_data(run: processes.ProcessResult) -> TraceRecord:
     """Return how a process ended."""
-    doing = run.ending.doing if isinstance(run.ending, TimedOut) else ()
+    doing = run.ending.doing if isinstance(run.ending, processes.TimedOut) else ()
     return {
         "words": describe_ending(run.ending, run.wall),
         "ending": _ending(run.ending),
@@ -153,12 +142,12 @@ def run_data(run: ProcessResult) -> TraceRecord:
     }
 
 
-def process_data(process: Process) -> TraceRecord:
+def process_data(process: processes.Process) -> TraceRecord:
     """Return a process."""
     return attributes(process, "pid", "command", "age")
 
 
-def _activity(activity: Activity) -> TraceRecord:
+def _activity(activity: processes.Activity) -> TraceRecord:
     return {
         **process_data(activity.process),
         "words": describe_activity(activity),
@@ -166,26 +155,26 @@ def _activity(activity: Activity) -> TraceRecord:
     }
 
 
-def _ending(ending: Ending) -> TraceRecord:
+def _ending(ending: processes.Ending) -> TraceRecord:
     match ending:
-        case Exited(code):
+        case processes.Exited(code):
             return {"kind": "exited", "code": code}
-        case Signaled(signal):
+        case processes.Signaled(signal):
             return {"kind": "signaled", "signal": signal}
-        case TimedOut():
+        case processes.TimedOut():
             return {
                 "kind": "timed-out",
                 **attributes(ending, "after", "by", "ignored_term"),
                 "ended": None if ending.ended is None else _ending(ending.ended),
             }
-        case HeldOpen():
+        case processes.HeldOpen():
             return {
                 "kind": "held-open",
                 "ended": _ending(ending.exit),
                 "waited": ending.waited,
                 "holders": [process_data(process) for process in ending.holders],
             }
-        case NotStarted(reason):
+        case processes.NotStarted(reason):
             return {"kind": "not-started", "reason": reason}
         case _:
             assert_never(ending)

@@ -51,7 +51,6 @@ class TraceHeader:
     Attributes:
         id: Node id of the test, or of the item of a scenario file.
         front_end: ``pytest`` or ``hookharness``.
-        host: The profile that is simulated, with its version.
         tier: The isolation of hook runs; ``None`` while it is not known.
         began: Day and time in ISO 8601.
     """

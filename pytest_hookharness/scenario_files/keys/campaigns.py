@@ -1,6 +1,4 @@
-"""
-The tables of campaigns: ``vary`` and the launch conditions that it changes, ``explore``, and ``parallel``.
-"""
+"""The tables of campaigns: ``vary`` and the conditions that it changes, ``explore``, and ``parallel``."""
 
 from __future__ import annotations
 
@@ -9,14 +7,7 @@ from dataclasses import replace
 
 from pytest_hookharness.model import mutations
 from pytest_hookharness.model.exploration import ExploreOptions
-from pytest_hookharness.scenario_files.keys.common import (
-    DURATION,
-    EVENT,
-    INSIDE,
-    JSON_MAPPING,
-    WORDS,
-    record_of,
-)
+from pytest_hookharness.scenario_files.keys import common
 from pytest_hookharness.scenario_files.keys.moves import MOVES_ALONE
 from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
@@ -51,7 +42,7 @@ SHAPING = RecordShape(
     noun="a shape of standard input",
     keys=(
         Key("reversed", FlagShape(), "Keys stand in reverse order, at every depth."),
-        Key("extra", JSON_MAPPING, "Further keys, behind all others."),
+        Key("extra", common.JSON_MAPPING, "Further keys, behind all others."),
     ),
     build=mutations.Shaping,
 )
@@ -84,7 +75,7 @@ NAMING = RecordShape(
         Key("shells", SHELLS, "Shells that run the hooks which ask for a shell of that kind."),
         Key(
             "state",
-            Many(noun="a list of files", item=INSIDE, unique=True),
+            Many(noun="a list of files", item=common.INSIDE, unique=True),
             "Files that are harmed between turns.",
         ),
         Key(
@@ -125,7 +116,7 @@ VARY = either(
 
 EXPLORE = either(
     FlagShape(read=lambda wanted: ExploreOptions() if wanted else None),
-    record_of(
+    common.record_of(
         ExploreOptions,
         "limits of an exploration",
         {"moves": MOVES_ALONE, "states": Whole(minimum=1, maximum=10_000)},
@@ -149,7 +140,7 @@ def make_counted(*, file: str, json: str = "", lines: bool = True) -> mutations.
 COUNTED = RecordShape(
     noun="a count",
     keys=(
-        Key("file", INSIDE, "The file in which hook runs are counted.", required=True),
+        Key("file", common.INSIDE, "The file in which hook runs are counted.", required=True),
         Key(
             "json",
             Text(noun="keys with dots between them", pattern=texts.WORDS, example="calls.total"),
@@ -174,11 +165,11 @@ def check_parallel(values: Values) -> Iterator[tuple[str, str]]:
 PARALLEL = RecordShape(
     noun="parallel hook runs",
     keys=(
-        Key("event", EVENT, "The event whose hooks run (every event)."),
+        Key("event", common.EVENT, "The event whose hooks run (every event)."),
         Key("width", Whole(minimum=1, maximum=64), "How many runs of each hook there are at once (8)."),
         Key("waves", Whole(minimum=1, maximum=8), "How often that is done (1 with `counts`, else 2)."),
-        Key("apart", DURATION, "Between the starts of two hook runs; takes `counts`."),
-        Key("hook", WORDS, "A word of the command of the only hook that runs."),
+        Key("apart", common.DURATION, "Between the starts of two hook runs; takes `counts`."),
+        Key("hook", common.WORDS, "A word of the command of the only hook that runs."),
         Key(
             "counts",
             either(

@@ -8,19 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_hookharness.model import moves
-from pytest_hookharness.scenario_files.keys.common import (
-    CORRUPT,
-    DURATION,
-    EVENT,
-    JSON_MAPPING,
-    REGEX,
-    TIMES,
-    TOOL_FILE,
-    WORDS,
-    Shapes,
-    keys_of,
-    record_of,
-)
+from pytest_hookharness.scenario_files.keys import common
 from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
@@ -37,17 +25,17 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     either,
 )
 
-_CALL_SHAPES: Shapes = {
+_CALL_SHAPES: common.Shapes = {
     "name": Text(noun="a tool's name", pattern=texts.WORDS, example="Bash"),
     "given": either(
-        Text(read=lambda text: moves.ToolResult(text=text)), record_of(moves.ToolResult, "a result")
+        Text(read=lambda text: moves.ToolResult(text=text)), common.record_of(moves.ToolResult, "a result")
     ),
     "expect": ChoiceShape(noun="the decision on a call", words=("allow", "deny", "ask")),
 }
 _MODIFIER_NAMES = {"given": "result"}
-MODIFIERS = keys_of(moves.ToolCall, _CALL_SHAPES, names=_MODIFIER_NAMES, only=("given", "expect"))
-CALL = record_of(moves.ToolCall, "a tool call", _CALL_SHAPES, only=("name", "input"), labelled=True)
-PARALLEL_CALL = record_of(
+MODIFIERS = common.keys_of(moves.ToolCall, _CALL_SHAPES, names=_MODIFIER_NAMES, only=("given", "expect"))
+CALL = common.record_of(moves.ToolCall, "a tool call", _CALL_SHAPES, only=("name", "input"), labelled=True)
+PARALLEL_CALL = common.record_of(
     moves.ToolCall, "a tool call", _CALL_SHAPES, names=_MODIFIER_NAMES, without=("label",), labelled=True
 )
 
@@ -73,32 +61,38 @@ def _modified(call: moves.ToolCall, given: moves.ToolResult | None, expect: str 
     )
 
 
-SUBAGENT = record_of(
+SUBAGENT = common.record_of(
     moves.Subagent,
     "a task for a subagent",
     {
-        "kind": WORDS,
+        "kind": common.WORDS,
         "texts": either(
             Text(read=lambda text: (text,)), Many(noun="a list of texts", item=Text(), at_least=1)
         ),
-        "received": REGEX,
+        "received": common.REGEX,
     },
     names={"texts": "text"},
     only=("kind", "prompt", "texts", "received"),
     build=dict,
 )
-EDIT = record_of(
-    moves.Edit, "an edit", {"file": TOOL_FILE, "old": WORDS}, only=("file", "text", "old"), build=dict
+EDIT = common.record_of(
+    moves.Edit,
+    "an edit",
+    {"file": common.TOOL_FILE, "old": common.WORDS},
+    only=("file", "text", "old"),
+    build=dict,
 )
-READ = record_of(moves.Read, "a read of a file", {"file": TOOL_FILE}, only=("file",), build=dict)
-FILE_ALONE = replace(TOOL_FILE, read=lambda path: {"file": texts.read_path_of_tool(path)})
+READ = common.record_of(
+    moves.Read, "a read of a file", {"file": common.TOOL_FILE}, only=("file",), build=dict
+)
+FILE_ALONE = replace(common.TOOL_FILE, read=lambda path: {"file": texts.read_path_of_tool(path)})
 _BEHAVIOUR = Text(noun="a behaviour", pattern=texts.BEHAVIOUR, example="idle")
 THEN = either(
     replace(_BEHAVIOUR, read=lambda name: moves.Behaviour(name=name)),
     Named(
         noun="a behaviour with its options, as in {fixing: {after: 2}}",
         key=_BEHAVIOUR,
-        value=JSON_MAPPING,
+        value=common.JSON_MAPPING,
         single=True,
         read=lambda named: next(moves.Behaviour(name=name, options=how) for name, how in named.items()),
     ),
@@ -117,7 +111,7 @@ MOVES = (
     ),
     Tag(
         "run",
-        WORDS,
+        common.WORDS,
         role="call",
         field="command",
         make=moves.RunCommand,
@@ -158,7 +152,7 @@ MOVES = (
 )
 PROMPT = Tag(
     "prompt",
-    either(Text(read=lambda text: moves.Prompt(text=text)), record_of(moves.Prompt, "a prompt")),
+    either(Text(read=lambda text: moves.Prompt(text=text)), common.record_of(moves.Prompt, "a prompt")),
     role="event",
     doc="The user writes to the agent.",
 )
@@ -166,7 +160,7 @@ EVENTS = (
     PROMPT,
     Tag(
         "wait",
-        DURATION,
+        common.DURATION,
         role="event",
         field="seconds",
         make=moves.Wait,
@@ -201,7 +195,7 @@ EVENTS = (
         role="event",
         doc="The session ends.",
     ),
-    Tag("corrupt", CORRUPT, role="event", doc="A file is damaged between two turns."),
+    Tag("corrupt", common.CORRUPT, role="event", doc="A file is damaged between two turns."),
 )
 RECORDING = Tag(
     "recording",
@@ -322,10 +316,10 @@ REACTION_ACTS = _moves_only(
 THREAD_SCRIPT = _moves_only((*MOVES, GOING_ON), "a hook thread makes moves")
 REACTIONS = Many(
     noun="a list of reactions",
-    item=record_of(
+    item=common.record_of(
         moves.Reaction,
         "a reaction",
-        {"event": EVENT, "reason": REGEX, "moves": REACTION_ACTS, "times": TIMES},
+        {"event": common.EVENT, "reason": common.REGEX, "moves": REACTION_ACTS, "times": common.TIMES},
         names={"moves": "do"},
         required=("moves",),
     ),

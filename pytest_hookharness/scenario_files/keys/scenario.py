@@ -6,18 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_hookharness.model.scenario import WORLD_FIELDS, AssumedCap, Double, Mask, Scenario
-from pytest_hookharness.scenario_files.keys import campaigns, world
-from pytest_hookharness.scenario_files.keys.common import (
-    EVENT,
-    HOST,
-    INSIDE,
-    JSON_MAPPING,
-    REGEX,
-    TEXTS,
-    TIME_LIMIT,
-    keys_of,
-    record_of,
-)
+from pytest_hookharness.scenario_files.keys import campaigns, common, world
 from pytest_hookharness.scenario_files.keys.expect import EXPECT
 from pytest_hookharness.scenario_files.keys.moves import AGENT, MOVES_ALONE, REACTIONS, THEN
 from pytest_hookharness.scenario_files.keys.world import LIMITS, PROCESSES
@@ -60,13 +49,13 @@ def check_mask(values: Values) -> Iterator[tuple[str, str]]:
         yield "text", "a mask has keys or text, not both; write two masks"
 
 
-DOUBLE = record_of(
+DOUBLE = common.record_of(
     Double,
     "a test double",
     {
         "exit": Whole(noun="an exit code", maximum=255),
         "floods": Whole(noun="a number of bytes"),
-        "agent": HOST,
+        "agent": common.HOST,
         "does": MOVES_ALONE,
         "module": Text(noun="a Python module", pattern=texts.MODULE, example="mypackage.hook"),
     },
@@ -75,10 +64,14 @@ DOUBLE = record_of(
 GLOB = Text(noun="a glob over state paths", pattern=texts.WORDS, example="workspace/.state/**")
 MASK = either(
     replace(GLOB, read=lambda glob: Mask(file=glob)),
-    record_of(
+    common.record_of(
         Mask,
         "a mask",
-        {"file": GLOB, "keys": Many(noun="a list of JSON keys", item=Text(), at_least=1), "text": REGEX},
+        {
+            "file": GLOB,
+            "keys": Many(noun="a list of JSON keys", item=Text(), at_least=1),
+            "text": common.REGEX,
+        },
         check=check_mask,
         besides={"not": {"required": ["keys", "text"]}},
     ),
@@ -88,7 +81,8 @@ MODE = either(
     Whole(noun="a mode", maximum=MAX_MODE, octal=True),
 )
 HOSTS = either(
-    replace(HOST, read=lambda host: (host,)), Many(noun="a list of hosts", item=HOST, at_least=1, unique=True)
+    replace(common.HOST, read=lambda host: (host,)),
+    Many(noun="a list of hosts", item=common.HOST, at_least=1, unique=True),
 )
 FLAG = either(
     ChoiceShape(
@@ -107,7 +101,7 @@ FLAG = either(
 CAP = either(
     ChoiceShape(noun="the word none", words=("none",), read=lambda _: AssumedCap()),
     Whole(noun="a number of refusals", minimum=1, read=lambda number: AssumedCap(refusals=number)),
-    record_of(
+    common.record_of(
         AssumedCap,
         "a cap on refusals",
         {"refusals": Whole(noun="a number of refusals", minimum=1), "resets": "what resets the count"},
@@ -115,15 +109,15 @@ CAP = either(
     ),
 )
 NAME = Text(noun="a name of letters, digits, -, _ and .", pattern=texts.NAME, example="stops-after-one-block")
-_FIELDS = keys_of(
+_FIELDS = common.keys_of(
     Scenario,
     {
         "name": NAME,
         "host": HOSTS,
         "project": Folder(),
         "plugin": Folder(),
-        "files": TEXTS,
-        "modes": Named(noun="modes by path", key=INSIDE, value=MODE),
+        "files": common.TEXTS,
+        "modes": Named(noun="modes by path", key=common.INSIDE, value=MODE),
         "options": Named(
             noun="values by option",
             key=Text(noun="an option's name", pattern=texts.NAME, example="max_iteration_per_run"),
@@ -131,7 +125,7 @@ _FIELDS = keys_of(
         ),
         "flags": FLAG,
         "cap": CAP,
-        "hooks": either(INSIDE, JSON_MAPPING),
+        "hooks": either(common.INSIDE, common.JSON_MAPPING),
         "commands": Named(
             noun="test doubles by name",
             key=Text(noun="a command's name", pattern=texts.COMMAND, example="npm"),
@@ -144,7 +138,7 @@ _FIELDS = keys_of(
         ),
         "hidden": campaigns.COMMANDS,
         "unset": campaigns.VARIABLES,
-        "order": Named(noun="orders by event", key=EVENT, value=campaigns.PLACES),
+        "order": Named(noun="orders by event", key=common.EVENT, value=campaigns.PLACES),
         "on_failure": world.ON_FAILURE,
         "stdin": world.DELIVERY,
         "terminal": world.TERMINAL,
@@ -154,7 +148,7 @@ _FIELDS = keys_of(
         "masks": Many(noun="a list of masks", item=MASK),
         "until": "an end",
         "turns": Whole(minimum=1),
-        "hook_timeout": TIME_LIMIT,
+        "hook_timeout": common.TIME_LIMIT,
         "parallel": campaigns.PARALLEL,
         "vary": campaigns.VARY,
         "explore": campaigns.EXPLORE,
@@ -167,7 +161,7 @@ _FIELDS = keys_of(
         ),
         "cwd": world.CWD,
         "full": world.STATE_PATHS,
-        "home": TEXTS,
+        "home": common.TEXTS,
         "home_folder": Folder(),
         "nesting": world.NESTING,
         "payload": campaigns.SHAPING,

@@ -11,17 +11,7 @@ from pytest_hookharness.model.agent_sessions import Nesting
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet, Terminal, TypedAnswer
 from pytest_hookharness.model.mutations import Direction, WorkingFolder
 from pytest_hookharness.model.scenario import Answer
-from pytest_hookharness.scenario_files.keys.common import (
-    DURATION,
-    EVENT,
-    INSIDE,
-    REGEX,
-    TIMES,
-    WORDS,
-    Shapes,
-    keys_of,
-    record_of,
-)
+from pytest_hookharness.scenario_files.keys import common
 from pytest_hookharness.scenario_files.keys.moves import THREAD_SCRIPT
 from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
@@ -37,30 +27,31 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     either,
 )
 
-_DELIVERY: Shapes = {
+_DELIVERY: common.Shapes = {
     "kind": ChoiceShape(noun="a kind of stream", words=tuple(filter(None, get_args(Inlet)))),
     "chunk": Whole(noun="a number of bytes", minimum=1),
     "shape": ChoiceShape(noun="a shape", words=get_args(Form)),
     "size": Whole(noun="a number of bytes", maximum=1 << 24),
 }
-_ONE = record_of(Delivery, "settings of standard input", _DELIVERY, without=("events",))
-DELIVERY = record_of(
+_ONE = common.record_of(Delivery, "settings of standard input", _DELIVERY, without=("events",))
+DELIVERY = common.record_of(
     Delivery,
     _ONE.noun,
-    {**_DELIVERY, "events": Named(noun="settings of standard input by event", key=EVENT, value=_ONE)},
+    {**_DELIVERY, "events": Named(noun="settings of standard input by event", key=common.EVENT, value=_ONE)},
 )
 TERMINAL = either(
     FlagShape(read=lambda there: Terminal() if there else None),
     Many(
         noun="a list of answers on the terminal",
-        item=record_of(TypedAnswer, "an answer on the terminal", {"expect": REGEX}),
+        item=common.record_of(TypedAnswer, "an answer on the terminal", {"expect": common.REGEX}),
         at_least=1,
         gather=lambda answers: Terminal(tuple(answers)),
     ),
 )
 _FOLDER = Text(noun="a folder", pattern=texts.FOLDER, example="src")
 CWD = either(
-    replace(_FOLDER, read=WorkingFolder), record_of(WorkingFolder, "a working folder", {"path": _FOLDER})
+    replace(_FOLDER, read=WorkingFolder),
+    common.record_of(WorkingFolder, "a working folder", {"path": _FOLDER}),
 )
 STATE_PATHS = Many(
     noun="a list of state paths",
@@ -76,19 +67,19 @@ ON_FAILURE = either(
         value=_DIRECTION,
     ),
 )
-NESTING = record_of(
+NESTING = common.record_of(
     Nesting,
     "limits on sessions within sessions",
     {"depth": Whole(minimum=1), "sessions": Whole(minimum=1, maximum=150)},
 )
 ANSWERS = Many(
-    item=record_of(
+    item=common.record_of(
         Answer,
         "an answer",
         {
-            "event": EVENT,
+            "event": common.EVENT,
             "type": ChoiceShape(noun="a type of hook", words=("prompt", "http", "agent", "mcp_tool")),
-            "times": TIMES,
+            "times": common.TIMES,
         },
         required=("reply",),
     )
@@ -129,9 +120,9 @@ HOOK = RecordShape(
     noun="a process hook",
     keys=(
         Key("on_exit", CODES, "The process ends: `any`, an exit code, or a list of them."),
-        Key("on_output_match", REGEX, "A line of its output matches this."),
-        Key("on_timeout", DURATION, "It runs longer than this."),
-        *keys_of(
+        Key("on_output_match", common.REGEX, "A line of its output matches this."),
+        Key("on_timeout", common.DURATION, "It runs longer than this."),
+        *common.keys_of(
             background.ProcessHook,
             {"max_spawns": either(THREADS, OFF), "script": THREAD_SCRIPT},
             names={"script": "agent"},
@@ -145,22 +136,22 @@ HOOK = RecordShape(
 PROCESSES = Named(
     noun="processes by name",
     key=Text(noun="a process's name", pattern=texts.NAME, example="build"),
-    value=record_of(
+    value=common.record_of(
         background.BackgroundProcess,
         "a background process",
         {
-            "run": WORDS,
-            "related": Many(noun="a list of files", item=INSIDE),
+            "run": common.WORDS,
+            "related": Many(noun="a list of files", item=common.INSIDE),
             "hooks": Many(noun="a list of process hooks", item=HOOK),
         },
     ),
 )
-LIMITS = record_of(
+LIMITS = common.record_of(
     background.ThreadLimits,
     "limits on threads",
     {
         "depth": either(Whole(noun="a depth"), OFF),
-        "rate": record_of(background.Rate, "a rate", {"starts": THREADS}),
+        "rate": common.record_of(background.Rate, "a rate", {"starts": THREADS}),
         "most": replace(THREADS, maximum=1000),
     },
 )

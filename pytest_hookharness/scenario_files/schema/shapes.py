@@ -62,14 +62,7 @@ class ChoiceShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """
-    A whole number.
-
-    Attributes:
-        minimum: Smallest number; ``None`` for no limit.
-        maximum: Largest number; ``None`` for no limit.
-        octal: Whether digits without a prefix are octal permission bits, as for ``chmod``.
-    """
+    """A whole number; digits without a prefix can be octal permission bits, as for ``chmod``."""
 
     noun: str = "a whole number"
     minimum: int | None = 0
@@ -104,12 +97,7 @@ class Nothing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """
-    A folder that exists below the scenario file's folder.
-
-    Attributes:
-        or_file: Whether it may also be a file.
-    """
+    """A folder, or perhaps a file, that exists below the scenario file's folder."""
 
     noun: str = "a folder"
     or_file: bool = False
@@ -126,9 +114,7 @@ class Many:
     A list.
 
     Attributes:
-        at_least: Minimum number of items.
         check: Yields problems of the items together: index and message. An invalid item is ``None``.
-        gather: Returns the value of the items.
     """
 
     item: Shape
@@ -141,13 +127,7 @@ class Many:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """
-    A mapping whose keys are names that the author chooses.
-
-    Attributes:
-        single: Whether it must have exactly one key.
-        read: Returns the value of the mapping.
-    """
+    """A mapping whose keys are names that the author chooses; exactly one key if ``single``."""
 
     key: Text
     value: Shape
@@ -185,7 +165,6 @@ class RecordShape:
         check: Yields problems of the values together: key and message.
         known_by: Among several shapes, this one is chosen only if one of these keys is present.
         labelled: Whether ``build`` receives the key path as ``label``.
-        at_least: Minimum number of keys.
         besides: The part of ``check`` that JSON Schema can express.
     """
 
@@ -206,7 +185,6 @@ class Tag:
 
     Attributes:
         doc: Description, in one sentence.
-        role: How the list uses it.
         make: Returns the act, given fields as keyword arguments; ``None`` if the value is the act.
         field: The field for the value; empty if the value is a mapping of fields.
         modifiers: Keys that are allowed beside it.
@@ -226,8 +204,7 @@ class Tagged:
     """
     A mapping with exactly one key that identifies it, and that key's modifiers.
 
-    Attributes:
-        barred: Identifying keys that are not allowed here, with the reason.
+    Some identifying keys are barred here, each with the reason.
     """
 
     noun: str
@@ -237,13 +214,7 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedValue:
-    """
-    One tagged mapping that was read.
-
-    Attributes:
-        value: The read value.
-        modifiers: The read values of its modifiers.
-    """
+    """One tagged mapping that was read, with its value and those of its modifiers."""
 
     tag: Tag
     value: Any

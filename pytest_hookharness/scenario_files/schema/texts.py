@@ -111,7 +111,6 @@ class Unfound:
     The reason why a folder cannot be used.
 
     Attributes:
-        why: The reason, in words that follow the path.
         missing: The component of the path that does not exist; empty for other reasons.
         there: The existing folders beside it.
     """

@@ -39,11 +39,9 @@ class Suggestion:
 
 def suggest_key(word: str, known: Sequence[str], keys: Sequence[Key]) -> Suggestion:
     """
-    Return what to say about an unknown key.
+    Return what to say about an unknown key in the place of which some names are allowed.
 
-    Args:
-        known: The names that are allowed in its place.
-        keys: The keys of that mapping, for what is allowed below each; empty if it is a list's item.
+    The keys of that mapping tell what is allowed below each; an item of a list has none.
     """
     meant = _SYNONYMS.get(word.casefold(), "")
     if meant in known:

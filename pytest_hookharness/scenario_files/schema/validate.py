@@ -43,10 +43,10 @@ from pytest_hookharness.scenario_files.yaml.elements import (
     TableNode,
     join,
     plain_value,
+    resolve,
     seen,
     shown,
 )
-from pytest_hookharness.scenario_files.yaml.scalars import resolve
 
 
 class ShapeMismatch(enum.Enum):
@@ -61,13 +61,7 @@ DIGITS = frozenset("0123456789")
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """
-    The conversion of one scenario.
-
-    Attributes:
-        folder: The folder that the scenario's folders are relative to.
-        confined: Whether they must be below it.
-    """
+    """The conversion of one scenario, whose folders are relative to a folder; below it if ``confined``."""
 
     problems: Problems
     folder: Path

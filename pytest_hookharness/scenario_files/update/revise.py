@@ -85,13 +85,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """
-    The change of one value of an expectation.
-
-    Attributes:
-        path: Key path below ``expect``.
-        value: The new value; ``None`` removes the key.
-    """
+    """The change of one value below ``expect``; ``None`` removes its key."""
 
     path: KeyPath
     value: str | int | Range | None

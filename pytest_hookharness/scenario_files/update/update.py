@@ -29,9 +29,8 @@ from pytest_hookharness.scenario_files.update.revise import (
     changes,
     revise,
 )
-from pytest_hookharness.scenario_files.yaml.elements import ScenarioErrors
+from pytest_hookharness.scenario_files.yaml.elements import ScenarioErrors, resolve
 from pytest_hookharness.scenario_files.yaml.parser import LOADER
-from pytest_hookharness.scenario_files.yaml.scalars import resolve
 
 PLAIN = re.compile(r"[A-Za-z](?:[\w ./()=+\\-]*[\w./()=+\\])?")
 # Includes YAML's additional line ends, bidirectional control characters and invisible characters.
@@ -160,9 +159,7 @@ def _entry(text: str, mapping: yaml.Node, path: KeyPath, value: str) -> TextEdit
 
 
 def _removals(text: str, mapping: yaml.Node, names: Container[str | int]) -> Iterator[TextEdit]:
-    """
-    Yield the removals of keys with their values: whole lines, or in flow style everything up to the next key.
-    """
+    """Yield the removals of keys with values: whole lines, or in flow style all up to the next key."""
     if not isinstance(mapping, yaml.MappingNode):
         return
     entries: list[tuple[yaml.Node, yaml.Node]] = mapping.value
@@ -226,13 +223,7 @@ def _end(node: yaml.Node) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """
-    The updated text of a file.
-
-    Attributes:
-        text: The whole text; unchanged if nothing could be changed.
-        refused: Changes that were not made, with reasons, in sentences.
-    """
+    """The text of a file, perhaps unchanged, and the changes that were not made, with reasons."""
 
     text: str
     refused: tuple[str, ...] = ()

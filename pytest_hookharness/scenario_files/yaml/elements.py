@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -206,12 +208,7 @@ class ScenarioErrors(ValueError):
 
 @dataclass(slots=True)
 class Problems:
-    """
-    The problems found so far.
-
-    Attributes:
-        file: The scenario file; ``None`` for plain data.
-    """
+    """The problems found so far in a scenario file, or in plain data without one."""
 
     file: Path | None = None
     found: list[ScenarioProblem] = field(default_factory=list)
@@ -231,11 +228,7 @@ class Problems:
         near: str | None = None,
         meant: str | None = None,
     ) -> None:
-        """
-        Record a problem.
-
-        The suggestion is ``meant``, or else the allowed word that is nearest to ``near``, the written word.
-        """
+        """Record a problem, with the suggestion ``meant``, or else the allowed word nearest to ``near``."""
         if self.full:
             return
         line, column = place if isinstance(place, tuple) else (place.line, place.column)
@@ -253,12 +246,7 @@ class Problems:
         )
 
     def raise_if_any(self) -> None:
-        """
-        Raise all problems together, in the order of the file.
-
-        Raises:
-            ScenarioErrors: There are problems.
-        """
+        """Raise ``ScenarioErrors`` with all problems, in the order of the file, if there are any."""
         if self.found:
             raise ScenarioErrors(sorted(self.found, key=lambda problem: (problem.line, problem.column)))
 
@@ -270,3 +258,61 @@ def nearest(word: str, words: Iterable[str], cutoff: float = 0.6) -> str | None:
     folded = {known.casefold(): known for known in words}
     close = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=cutoff)
     return folded[close[0]] if close else None
+
+
+MAX_DEPTH = 64
+
+Spot: TypeAlias = tuple[int, int]
+
+FIRST = frozenset("+-.0123456789~nNtTfF")
+WORDS: dict[str, bool | None] = {
+    "": None,
+    "~": None,
+    **dict.fromkeys(("null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+DECIMAL = re.compile(r"[-+]?[0-9]+")
+OCTAL = re.compile(r"0o[0-7]+")
+HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
+FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+ENDLESS = re.compile(r"[-+]?(?:\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN")
+MAX_DIGITS = 300
+
+
+def resolve(text: str) -> bool | int | float | str | None:
+    """
+    Return the value of a scalar without quotes, by the core schema of YAML 1.2.
+
+    There ``on``, ``no``, ``12:30`` and dates are texts, as most readers expect; PyYAML has the rules of YAML
+    1.1.
+
+    Raises:
+        ValueError: It is a number that JSON does not have.
+    """
+    if text and text[0] not in FIRST:
+        return text
+    if text in WORDS:
+        return WORDS[text]
+    if ENDLESS.fullmatch(text):
+        raise ValueError("is not a number that JSON has; put it in quotes for a text")
+    number = _number(text)
+    if number is None:
+        return text
+    if isinstance(number, float) and not math.isfinite(number):
+        raise ValueError("is too large for a number; put it in quotes for a text")
+    return number
+
+
+def _number(text: str) -> int | float | None:
+    for pattern, base in ((DECIMAL, 10), (OCTAL, 8), (HEXADECIMAL, 16)):
+        if pattern.fullmatch(text):
+            # Python refuses very long numbers with a message that would not help here.
+            return math.inf if len(text) > MAX_DIGITS else int(text, base)
+    return float(text) if FLOAT.fullmatch(text) else None
+
+
+def place_of(text: str, index: int) -> Spot:
+    """Return line and column of a character."""
+    before = text[:index]
+    return before.count("\n") + 1, index - (before.rfind("\n") + 1) + 1

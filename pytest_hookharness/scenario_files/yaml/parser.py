@@ -16,17 +16,20 @@ import yaml
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.scenario_files.yaml.elements import (
+    MAX_DEPTH,
     Element,
     ListNode,
     Problems,
     RefusedNode,
     ScalarNode,
+    Spot,
     TableEntry,
     TableNode,
     join,
+    place_of,
+    resolve,
     shown,
 )
-from pytest_hookharness.scenario_files.yaml.scalars import MAX_DEPTH, Spot, place_of, resolve
 
 MAX_VALUES = 20_000
 UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -26,14 +26,10 @@ _USUAL = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """
-    What a thread learns about the process that it belongs to.
+    What a thread learns about the process that it belongs to, and about the thread that detached it.
 
-    Attributes:
-        because: Why the hook fired, as a text.
-        ran: Seconds since the process started, or until it ended.
-        instructions: What the thread's agent shall do.
-        summary: What the thread that detached the process was about.
-        tail: The last lines of output.
+    The process has run for some seconds, and ``because`` says why the hook fired. ``tail`` has the last lines
+    of output.
     """
 
     command: str
@@ -83,9 +79,7 @@ def section(context: Context) -> str:
 
 
 def tidy(text: str) -> str:
-    """
-    Return a line of output in a form that is safe to keep and show: bounded, and without control characters.
-    """
+    """Return a line of output that is safe to keep and show: bounded, and without control characters."""
     return _plain(text[:LONGEST_LINE]) + ("..." if len(text) > LONGEST_LINE else "")
 
 

@@ -14,13 +14,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
-from pytest_hookharness.model.background import (
-    BackgroundProcess,
-    BackgroundRun,
-    Denial,
-    HookThread,
-    ThreadLimits,
-)
+from pytest_hookharness.model import background
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.background.context import Context
 
@@ -34,13 +28,7 @@ class UserStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detached:
-    """
-    A process was asked for that runs in the background.
-
-    Attributes:
-        name: The process, as the scenario names it.
-        by: The thread whose own tool call asked for it; ``None`` for a start with an unknown parent.
-    """
+    """A process of the scenario was asked for, by a tool call of a thread; ``None``: unknown parent."""
 
     name: str
     by: int | None
@@ -68,12 +56,9 @@ class OutputLine:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessExited:
     """
-    A process ended.
+    A process ended, with its exit code (128 plus the number of a signal that ended it) and its last lines.
 
-    Attributes:
-        code: Its exit code; 128 plus the number of a signal that ended it.
-        lines: How many lines it printed, including those while its watcher was gone.
-        tail: The last of these lines.
+    ``lines`` counts all that it printed, including those while its watcher was gone.
     """
 
     process: str
@@ -102,13 +87,7 @@ Event: TypeAlias = UserStarted | Detached | Started | OutputLine | ProcessExited
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProcess:
-    """
-    Start a process and watch it.
-
-    Attributes:
-        process: The id of this run of the process, which its events carry.
-        name: The process, as the scenario names it.
-    """
+    """Start a process of the scenario under an id that its events carry, and watch it."""
 
     process: str
     name: str
@@ -116,14 +95,9 @@ class RunProcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpawnThread:
-    """
-    Run a thread, and report its end with `ThreadEnded`; until then no other is spawned.
+    """Run a thread of one hook of a process, and report its end with `ThreadEnded` before the next one."""
 
-    Attributes:
-        hook: The position of the hook in its process.
-    """
-
-    thread: HookThread
+    thread: background.HookThread
     hook: int
     context: Context
 
@@ -135,19 +109,13 @@ Action: TypeAlias = RunProcess | SpawnThread
 class Policy:
     """The fixed part of the engine: the processes that may be detached, and the limits."""
 
-    processes: Mapping[str, BackgroundProcess]
-    limits: ThreadLimits = ThreadLimits()
+    processes: Mapping[str, background.BackgroundProcess]
+    limits: background.ThreadLimits = background.ThreadLimits()
 
 
 @dataclass(frozen=True, slots=True)
 class SpawnCounts:
-    """
-    How often one hook of one process has fired.
-
-    Attributes:
-        spawned: The number of threads it spawned.
-        done: Whether it fires no more: its trigger comes only once, or a limit was reached.
-    """
+    """How many threads one hook of one process has spawned; ``done`` if its trigger or a limit ended that."""
 
     spawned: int = 0
     done: bool = False
@@ -157,7 +125,7 @@ class SpawnCounts:
 class Watched:
     """A process and what its hooks need to know about it."""
 
-    run: BackgroundRun
+    run: background.BackgroundRun
     hooks: tuple[SpawnCounts, ...]
     tail: tuple[str, ...] = ()
 
@@ -176,11 +144,11 @@ class EngineState:
     """
 
     watched: Mapping[str, Watched] = field(default_factory=dict)
-    threads: tuple[HookThread, ...] = ()
+    threads: tuple[background.HookThread, ...] = ()
     waiting: tuple[SpawnThread, ...] = ()
     busy: bool = False
     starts: tuple[float, ...] = ()
-    denials: tuple[Denial, ...] = ()
+    denials: tuple[background.Denial, ...] = ()
 
     @property
     def living(self) -> tuple[str, ...]:
@@ -203,12 +171,7 @@ def write_journal(state: EngineState) -> str:
 
 
 def read_journal(text: str) -> EngineState:
-    """
-    Return the state that a journal contains.
-
-    Raises:
-        JournalError: The text is not a journal.
-    """
+    """Return the state that a journal contains; raise ``JournalError`` if the text is none."""
     try:
         state = _read(EngineState, json.loads(text))
     except (ValueError, TypeError, KeyError) as error:

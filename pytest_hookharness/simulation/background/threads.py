@@ -46,12 +46,7 @@ class _ThreadRun:
 
 
 class ThreadSessions:
-    """
-    All threads of one simulation.
-
-    Attributes:
-        turn: The last turn that was begun, of any thread.
-    """
+    """All threads of one simulation; ``turn`` is the last turn that any of them began."""
 
     def __init__(
         self,
@@ -167,12 +162,7 @@ class ThreadSessions:
             driver.give(request, act)
 
     def conclude(self, end: RunEnd) -> Outcome:
-        """
-        Return the outcome of all threads.
-
-        Args:
-            end: How the user's own thread ended, or the whole run if it was interrupted.
-        """
+        """Return the outcome of all threads, by the end of the user's own one or of an interrupted run."""
         verdicts = [run.judge() for run in self._runs]
         tracked = self._tracking.report(self._hook_threads)
         verdict = judge_threads(

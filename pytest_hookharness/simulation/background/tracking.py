@@ -17,23 +17,8 @@ from pytest_hookharness.model.background import USER, BackgroundReport, HookThre
 from pytest_hookharness.model.delivery import DoubleCall
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.scenario import Double, Scenario
+from pytest_hookharness.simulation.background import engine_state
 from pytest_hookharness.simulation.background.engine import advance, next_due
-from pytest_hookharness.simulation.background.engine_state import (
-    Detached,
-    EngineState,
-    Event,
-    OutputLine,
-    Policy,
-    ProcessExited,
-    RunProcess,
-    SpawnThread,
-    Started,
-    ThreadEnded,
-    Tick,
-    UserStarted,
-    read_journal,
-    write_journal,
-)
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -64,13 +49,13 @@ class BackgroundTracking:
 
     def __init__(self, testbed: Testbed, supervisor: Supervisor, remaining: Callable[[], float]) -> None:
         scenario = testbed.scenario
-        self.state = EngineState()
-        self._policy = Policy(processes=scenario.processes, limits=scenario.threads)
+        self.state = engine_state.EngineState()
+        self._policy = engine_state.Policy(processes=scenario.processes, limits=scenario.threads)
         self._testbed = testbed
         self._supervisor = supervisor
         self._remaining = remaining
         self._area: BackgroundArea | None = None
-        self._due: SpawnThread | None = None
+        self._due: engine_state.SpawnThread | None = None
         self._taken: set[int] = set()
         self._taken_inside: set[int] = set()
         # Other processes in the area, and whether a new count of them is under way.
@@ -85,13 +70,13 @@ class BackgroundTracking:
 
     def begin_user_thread(self) -> None:
         """Note that the user started a thread, or sent the next prompt of theirs."""
-        self._apply(UserStarted(at=self._now()))
+        self._apply(engine_state.UserStarted(at=self._now()))
 
     def end_thread(self) -> None:
         """Note that the running thread has ended."""
-        self._apply(ThreadEnded(at=self._now()))
+        self._apply(engine_state.ThreadEnded(at=self._now()))
 
-    def next_thread(self) -> SpawnThread | None:
+    def next_thread(self) -> engine_state.SpawnThread | None:
         """Return the thread to run now; ``None`` if there is none."""
         due, self._due = self._due, None
         return due
@@ -118,7 +103,7 @@ class BackgroundTracking:
                 )
             # Without kernel isolation a background process may have asked, too.
             certain = self._area is None or self._area.separate
-            self._apply(Detached(name=name, by=thread if certain else None, at=self._now()))
+            self._apply(engine_state.Detached(name=name, by=thread if certain else None, at=self._now()))
 
     def _asked_outside(self) -> tuple[str, ...]:
         return _new(self._testbed.workspace.doubles.calls(DETACH), self._taken)
@@ -136,11 +121,11 @@ class BackgroundTracking:
         before, known = set(self._running()), self.state
         for message in area.events(max(0.0, min(until - now, _LOOK))):
             self._receive(message)
-        self._apply(Tick(at=self._now()))
+        self._apply(engine_state.Tick(at=self._now()))
         for name in self._asked_inside(area):
-            self._apply(Detached(name=name, by=None, at=self._now()))
+            self._apply(engine_state.Detached(name=name, by=None, at=self._now()))
         if self.state is not known:
-            area.save(write_journal(self.state))
+            area.save(engine_state.write_journal(self.state))
         for process in set(self._running()) - before:
             if self._policy.processes[self.state.watched[process].run.name].watcher_dies:
                 self._lose_watcher(area, process)
@@ -180,16 +165,16 @@ class BackgroundTracking:
         area.kill_watcher()
         while not area.has_ended(process) and self._remaining():
             area.pause()
-        self.state = read_journal(area.load())
+        self.state = engine_state.read_journal(area.load())
         area.start_watcher()
 
-    def _apply(self, event: Event) -> None:
+    def _apply(self, event: engine_state.Event) -> None:
         self.state, actions = advance(self._policy, self.state, event)
         for action in actions:
             match action:
-                case RunProcess(process=process, name=name):
+                case engine_state.RunProcess(process=process, name=name):
                     self._run(process, name)
-                case SpawnThread():
+                case engine_state.SpawnThread():
                     self._due = action
 
     def _run(self, process: str, name: str) -> None:
@@ -217,12 +202,7 @@ class BackgroundTracking:
         )
 
     def report(self, ran: Mapping[int, HookThread]) -> BackgroundReport:
-        """
-        Return the report on all processes, threads and denials.
-
-        Args:
-            ran: The threads that ran, by number, with their turns and verdicts.
-        """
+        """Return the report on all processes, denials and threads; with turns and verdicts if they ran."""
         return BackgroundReport(
             processes=tuple(watched.run for watched in self.state.watched.values()),
             threads=tuple(ran.get(thread.number, thread) for thread in self.state.threads),
@@ -230,7 +210,9 @@ class BackgroundTracking:
         )
 
 
-def _event(message: Mapping[str, Any], began: float) -> Started | OutputLine | ProcessExited:
+def _event(
+    message: Mapping[str, Any], began: float
+) -> engine_state.Started | engine_state.OutputLine | engine_state.ProcessExited:
     """
     Return a message of the watcher as an event.
 
@@ -239,13 +221,13 @@ def _event(message: Mapping[str, Any], began: float) -> Started | OutputLine | P
     process, at = str(message["process"]), float(message["at"]) - began
     match message["what"]:
         case "started":
-            return Started(process=process, pid=int(message["pid"]), at=at)
+            return engine_state.Started(process=process, pid=int(message["pid"]), at=at)
         case "line":
-            return OutputLine(process=process, text=str(message["text"]), at=at)
+            return engine_state.OutputLine(process=process, text=str(message["text"]), at=at)
         case "exited":
             code, lines = int(message["code"]), int(message["lines"])
             tail = tuple(map(str, message["tail"]))
-            return ProcessExited(process=process, code=code, at=at, lines=lines, tail=tail)
+            return engine_state.ProcessExited(process=process, code=code, at=at, lines=lines, tail=tail)
         case other:
             raise ValueError(other)
 

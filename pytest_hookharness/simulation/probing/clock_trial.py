@@ -40,11 +40,9 @@ _BETWEEN = " with turns between"
 @dataclass(frozen=True, slots=True)
 class _Stretch:
     """
-    Repetitions at the same distance.
+    Repetitions at the same distance, with some seconds before each beside the time between turns.
 
-    Attributes:
-        times: How many, of a cycle of one turn; of longer cycles fewer.
-        jump: Seconds that pass before each of them, beside the time between turns.
+    There are so many ``times`` for a cycle of one turn, and fewer for longer cycles.
     """
 
     times: int

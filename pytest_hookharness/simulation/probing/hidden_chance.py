@@ -9,12 +9,12 @@ from pathlib import Path
 
 from pytest_hookharness.execution.platform.linux_read_calls import is_of_system
 from pytest_hookharness.judging.recurrence import clock_use, hidden_chance, run_conditions
-from pytest_hookharness.judging.recurrence.clock_words import ANY_CLOCK
 from pytest_hookharness.judging.recurrence.hidden_chance import SHELL, Language
+from pytest_hookharness.judging.recurrence.inline_code import ANY_CLOCK
 from pytest_hookharness.model.reads import LookKind, ProgramReads, Reads, SourceKind
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.hook_scripts import HookSource
-from pytest_hookharness.simulation.testbed.hook_source import DATA_SUFFIXES, inlined
+from pytest_hookharness.simulation.testbed.hook_source import DATA_SUFFIXES, inlined, read_small
 
 _WITH_LIBRARY = re.compile(r"/(python|pypy|node|nodejs|ruby)[0-9.]*$")
 # A script with one of these may ask for the time itself, and the reader of its language follows that. They
@@ -109,7 +109,7 @@ def _asks_by_library(program: ProgramReads, places: Mapping[str, tuple[str | Non
     """Return the name of a script that names no clock although its interpreter asks for the time."""
     scripts = [*_scripts(program)] if _asks_time(program) and _WITH_LIBRARY.search(program.path) else []
     # Code that came from standard input or an argument is not there to be read.
-    if not scripts or any(names_clock(_read(places[path][1])) for path in scripts):
+    if not scripts or any(names_clock(read_small(places[path][1], _LARGEST)) for path in scripts):
         return ""
     return places[scripts[0]][0] or scripts[0]
 
@@ -153,7 +153,7 @@ def _find(
         texts: list[tuple[bytes, str, bool]] = []
         for path, in_shell in scripts:
             name, real = places[path]
-            text = _read(_COMPILED.sub(r"\1.py", real))
+            text = read_small(_COMPILED.sub(r"\1.py", real), _LARGEST)
             texts.append((text, _COMPILED.sub(r"\1.py", name or path), in_shell))
         texts += [(command, "the command of the hook", True) for command in commands if own]
         found = [each for text in texts for each in _found(language, *text)]
@@ -193,13 +193,3 @@ def _scripts(program: ProgramReads) -> Collection[str]:
         and _INSTALLED.search(path) is None
         and (Path(path).suffix not in DATA_SUFFIXES)
     )
-
-
-def _read(path: str) -> bytes:
-    try:
-        # Not a pipe or a device, which could block.
-        if not Path(path).is_file() or Path(path).stat().st_size > _LARGEST:
-            return b""
-        return Path(path).read_bytes()
-    except OSError:
-        return b""

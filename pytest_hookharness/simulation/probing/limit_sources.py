@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
-from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
 from pytest_hookharness.judging.probing.limits import KnownNumbers, find_limits
 from pytest_hookharness.judging.probing.sizes import GrowingSize, find_growing_sizes
 from pytest_hookharness.judging.probing.thresholds import MOST_CANDIDATES, Candidates
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.session.history import History
-from pytest_hookharness.simulation.testbed.hook_source import texts
+from pytest_hookharness.simulation.testbed.hook_source import read_small, texts
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Bytes of a file that is read for limits; of one that changes itself, which is a log rather than a setting.
@@ -40,8 +38,8 @@ def gather_limits(
     # What shows the simulated clock is no file of the hooks, and its paths have numbers of this run.
     shims = f"{testbed.workspace.clock.folder}/"
     paths = dict.fromkeys([*(path for path in read if not path.startswith(shims)), *_short_files(testbed)])
-    files = (_content(path, _LARGEST_CHANGING if path in moving else _LARGEST) for path in paths)
-    return find_limits(_sources(testbed, hook_runs), files)
+    files = (read_small(path, _LARGEST_CHANGING if path in moving else _LARGEST) for path in paths)
+    return find_limits(_sources(testbed, hook_runs), (text for text in files if b"\0" not in text))
 
 
 def named_limits(testbed: Testbed, hook_runs: Iterable[HookRun]) -> KnownNumbers:
@@ -63,26 +61,10 @@ def _short_files(testbed: Testbed) -> Iterator[str]:
             yield str(place)
 
 
-def _content(path: str, largest: int) -> bytes:
-    try:
-        # Not a pipe or a device, which could block.
-        if not Path(path).is_file() or Path(path).stat().st_size > largest:
-            return b""
-        data = read_bytes(Path(path).resolve()) or b""
-    except (OSError, WorkspaceError):
-        return b""
-    return b"" if b"\0" in data else data
-
-
 def growing_sizes(
     history: History, turn: int, period: int, refusals: tuple[int, int]
 ) -> tuple[GrowingSize, ...]:
-    """
-    Return the sizes that grew in the last repetition.
-
-    Args:
-        refusals: The number of refusals until now, and those of the last repetition.
-    """
+    """Return the sizes that grew in the last repetition, among them the refusals: of all time, and of it."""
     contents = history.changed_files((turn - period, turn))
     if isinstance(contents, str):
         return ()

@@ -32,8 +32,8 @@ class ObservedCycles:
     """
     The observed cycles of one run, by their periods.
 
-    Attributes:
-        trials: For each cycle that reads nothing else that changes than the clock, what other times decided.
+    ``trials`` has what other times decided, for each cycle that reads nothing else that changes than the
+    clock.
     """
 
     def __init__(self, run: ProbedRun) -> None:

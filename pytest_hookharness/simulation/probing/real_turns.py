@@ -35,12 +35,7 @@ _MOST = 2
 
 
 class RealTurns:
-    """
-    The real turns of one run.
-
-    Attributes:
-        uncapped: The last turn that was played without the limits of the host; ``None`` if none was tried.
-    """
+    """The real turns of one run; ``uncapped`` is the last one without the limits of the host, if any."""
 
     def __init__(self, run: ProbedRun) -> None:
         self.uncapped: int | None = None

@@ -29,11 +29,9 @@ class RepetitionProbes:
         self, run: ProbedRun, influences: Callable[[int], Influences], played: Callable[[], int]
     ) -> None:
         """
-        Prepare to probe a run.
+        Prepare to probe a run, given what a cycle of a period reads, and the last turn that was played.
 
-        Args:
-            influences: Returns what a cycle of a period reads.
-            played: Returns the last turn that was played, with or without the limits of the host.
+        That turn may be one without the limits of the host.
         """
         self._run = run
         self._driver = run.driver
@@ -45,9 +43,7 @@ class RepetitionProbes:
         self._not_before: dict[int, int] = {}
 
     def probe_patterns(self, periods: Sequence[int]) -> ProbeReport | None:
-        """
-        Return the report on the first period whose parts move by a progression; ``None`` if there is none.
-        """
+        """Return the report on the first period whose parts move by a progression; ``None`` for none."""
         turn = self._driver.turn
         if periods and (report := self._probe_without_unread(periods[0])) is not None:
             return report
@@ -88,8 +84,7 @@ class RepetitionProbes:
         """
         Return the report on a period whose states recur, or whose parts move by a pattern.
 
-        Args:
-            unread: State paths of files that are left out, because nothing reads them.
+        The ``unread`` state paths are left out, because nothing reads them.
         """
         driver, turn = self._driver, self._driver.turn
         repetition = self._run.last_repetition(period)

@@ -28,12 +28,7 @@ _SOON = 3.0
 
 
 class ProbeSchedule:
-    """
-    The probes of one run.
-
-    Attributes:
-        made: Their reports.
-    """
+    """The probes of one run, with the reports of those that were made."""
 
     def __init__(self, run: ProbedRun) -> None:
         self.made: list[ProbeReport] = []

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.judging.verdict.repeats import describe_end
+from pytest_hookharness.judging.verdict.conclusion import describe_end
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -89,8 +89,7 @@ def find_doubt(moved: Outcome, aged: Outcome, gap: str) -> str:
     """
     Return why nothing follows from a run whose clock was moved; empty if a second run agrees with it.
 
-    Args:
-        gap: Why the kernel could not move the clock for all programs.
+    The ``gap`` is why the kernel could not move the clock for all programs.
     """
     if not _differ(moved, aged) and moved.first_difference(aged) is None:
         return ""
@@ -222,9 +221,7 @@ def _is_no_chance(
     """
     Return whether one kind of run is refused in more turns than the other, which always ends.
 
-    Args:
-        quick: Two runs whose turns follow at once.
-        slow: Two runs of a slow agent, which go alike.
+    There are two runs whose turns follow at once, and two of a slow agent, which go alike.
     """
     if all(map(_ended, slow)):
         first, then = (sum(run.iterations for run in runs) for runs in (slow, quick))

@@ -30,14 +30,9 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPoint:
     """
-    Where host and agent stand. With the files of the same time, it decides how the session goes on.
+    Where host and agent stand in the last turn that was begun.
 
-    Attributes:
-        turn: The last turn that was begun.
-        progress: The host's session, and what it asks for.
-        answers: How often each answer of the scenario was given.
-        configuration: The hooks, as the host last read them.
-        transcript_counts: Whether the transcript is part of the state.
+    With the files of the same time, it decides how the session goes on.
     """
 
     turn: int
@@ -69,11 +64,9 @@ class SessionDriver:
 
     Attributes:
         progress: The host's session, and what it asks for.
-        turn: The last turn that was begun.
         out_of_time: Whether the time budget ended; what it cut is no part of the run.
         running: Commands of the hooks that it cut.
         refused_session: The first session of a fake agent that a limit refused; ``None`` while there is none.
-        steps: What took place.
         pace: Seconds between two turns.
         on_step: Called with each step once it has taken place.
     """
@@ -154,11 +147,8 @@ class SessionDriver:
         """
         Do what the host asks for until it needs the agent's next act, or the session has ended.
 
-        Args:
-            remaining: Returns the seconds of real time that are left.
-
-        Returns:
-            The host's request; ``None`` if the time or another limit of the harness ended it before.
+        Returns the host's request; ``None`` if a limit of the harness, as the ``remaining`` seconds, ended it
+        before.
         """
         while True:
             request = self.progress.request
@@ -191,12 +181,7 @@ class SessionDriver:
                 return act
 
     def apply_event(self, act: Act | None) -> bool:
-        """
-        Apply an event that the host has no part in: damage files or let time pass.
-
-        Returns:
-            Whether the act was such an event.
-        """
+        """Damage files or let time pass if an act is such an event; return whether it is."""
         match act:
             case Corrupt():
                 self._note(Happened(event=act))

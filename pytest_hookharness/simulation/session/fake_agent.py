@@ -68,14 +68,7 @@ class ChildPlace:
 
 
 class FakeAgent:
-    """
-    One session, from its prompt to its end.
-
-    Attributes:
-        answer: The agent's last text.
-        session: The host's id of the session.
-        stops: How often the agent wanted to stop.
-    """
+    """One session, from its prompt to its end, with the agent's last text and number of stops."""
 
     def __init__(
         self,
@@ -266,15 +259,7 @@ def _read_stdin() -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """
-    Run one session.
-
-    Args:
-        arguments: The folder of the records, the name of the command, and its arguments.
-
-    Returns:
-        The exit code.
-    """
+    """Run a session of a command, given the folder of the records before it; return its exit code."""
     folder, name, *words = arguments
     records = SessionRecords(Path(folder))
     # Written by the harness. A hook that replaces it gains nothing: this runs in the hook's own sandbox.

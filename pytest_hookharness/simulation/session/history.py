@@ -115,22 +115,10 @@ class Repetition:
 
 
 class History:
-    """
-    The states, signatures and file contents of a run, turn by turn.
-
-    Attributes:
-        states: The state after each turn.
-        outlines: The outlines of texts of the run: these texts without numbers, times and ids.
-    """
+    """The states, signatures, outlines of texts and file contents of a run, turn by turn."""
 
     def __init__(self, initial: Mapping[str, StateEntry], read: Callable[[str], bytes | None]) -> None:
-        """
-        Start before the first turn.
-
-        Args:
-            initial: The covered files before the first turn.
-            read: Returns the content of a covered file, given its state path.
-        """
+        """Start before the first turn; ``read`` returns the content of a covered file by its state path."""
         self.states: dict[int, State] = {}
         self.outlines = TextOutlines()
         self._read = read
@@ -278,13 +266,9 @@ class History:
 
     def changed_files(self, turns: tuple[int, ...], without: Collection[str] = ()) -> tuple[Files, ...] | str:
         """
-        Return the contents, after each of some turns, of all files that differ between them.
+        Return the contents, after each of some turns, of all files that differ between them, by path.
 
-        Args:
-            without: State paths of files that are left out.
-
-        Returns:
-            The contents by path, one mapping for each turn; or, as a text, why they cannot be compared.
+        Some state paths are left out. If they cannot be compared, the reason is returned as a text.
         """
         differing = {
             change.path: change

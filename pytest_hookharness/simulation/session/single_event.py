@@ -17,12 +17,11 @@ from pytest_hookharness import hosts
 from pytest_hookharness.execution.paths import WorkspaceError, confine
 from pytest_hookharness.hosts.hook_input.stdin import value_in
 from pytest_hookharness.hosts.session_state.facts import Facts
-from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
+from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Json, Payload, Reply, map_texts
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.time_budget import check_time, remaining
 from pytest_hookharness.model.trace import HookEvent
-from pytest_hookharness.simulation.startup.start_check import explain_failures
 from pytest_hookharness.simulation.testbed.hook_batch import attribute, collect, finished, started
 from pytest_hookharness.simulation.testbed.host_actions import run_hooks
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -66,7 +65,11 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
             break
     hooks = hooks[: len(given)]
     changes = testbed.take_changes()
-    before_check, given = given, [*explain_failures(testbed, hooks, specs, given)]
+    before_check = given
+    if any(isinstance(run, ProcessResult) and run.own_ending != Exited(0) for run in given):
+        from pytest_hookharness.simulation.startup.start_check import explain_failures
+
+        given = [*explain_failures(testbed, hooks, specs, given)]
     replies = [
         reply if run is seen else hosts.read_reply(profile, hook, event, run)
         for hook, reply, run, seen in zip(hooks, replies, given, before_check, strict=True)

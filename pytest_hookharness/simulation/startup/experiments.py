@@ -59,12 +59,7 @@ def find_failure(trials: TrialRuns, seen: Trial) -> StartFailure | None:
 
 
 def find_missing(trials: TrialRuns, code: int | None, seen: Trial) -> StartFailure | None:
-    """
-    Return the program that a process could not open, if the hook ends as it does for that reason.
-
-    Args:
-        code: Its exit code.
-    """
+    """Return the program that a process could not open, if the hook ends with this code for that reason."""
     for word, kind in trials.decider.files.items():
         if not word or word.startswith("-") or kind == "file":
             continue

@@ -30,12 +30,10 @@ _NO_NAMES: Mapping[str, str] = {}
 @dataclass(frozen=True, slots=True)
 class InnerProgram:
     """
-    A program that may not have run.
+    A program that may not have run: a file, or (without a path) a text on the command line.
 
-    Attributes:
-        word: The argument that names it, or that is its text.
-        path: Its file; ``None`` for a text on the command line.
-        nothing: A program of its language that does nothing.
+    ``word`` is the argument that names it or is its text; ``nothing`` a program of its language that does
+    nothing.
     """
 
     word: str

@@ -53,12 +53,9 @@ _Key: TypeAlias = tuple[object, ...]
 @dataclass(frozen=True, slots=True)
 class _Finding:
     """
-    The result of a check.
+    Why the hook's program did not run, or why that is doubtful; neither if it ran.
 
-    Attributes:
-        failure: Why the hook's program did not run; ``None`` if it ran, or if that is unknown.
-        doubt: What makes that doubtful; empty if it is known.
-        suspect: Whether the hook ended as an interpreter without its program does.
+    A suspect hook ended as an interpreter without its program does.
     """
 
     failure: StartFailure | None = None
@@ -77,12 +74,9 @@ _RAN = _Finding()
 @dataclass(slots=True)
 class _Checks:
     """
-    The results of the checks of one testbed.
+    The results of the checks of one testbed, by program: how often it ran, and what it said then.
 
-    Attributes:
-        ran: How often a check found that a program had run.
-        said: The words that each program said when it had run.
-        unsure: Findings that hold for this testbed alone.
+    ``unsure`` has findings that hold for this testbed alone.
     """
 
     ran: Counter[_Key] = field(default_factory=Counter[_Key])
@@ -112,10 +106,7 @@ def explain_failures(
     """
     Return the results of hook runs, with the reason of each that ended before its hook could run.
 
-    What the hooks changed must have been scanned.
-
-    Args:
-        specs: How they were started; ``None`` for those that were not.
+    What the hooks changed must have been scanned; one without a spec was not started.
     """
     checked = list(given)
     for place, (spec, run) in enumerate(zip(specs, given, strict=True)):

@@ -36,14 +36,7 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """
-    The end of one run.
-
-    Attributes:
-        code: Its exit code, negative for a signal; ``None`` if it ended otherwise.
-        stderr: What it wrote on standard error.
-        stdout: What it printed; not compared.
-    """
+    """The end of one run; only its exit code (negative for a signal) and standard error are compared."""
 
     code: int | None
     stderr: str
@@ -101,12 +94,7 @@ def _lines(text: str) -> list[str]:
 
 
 class TrialRuns:
-    """
-    Where the program that decided a hook run is run again, with changes.
-
-    Attributes:
-        cut: Whether the time limit of a trial cut one, so that it shows nothing.
-    """
+    """Where the program that decided a hook run is run again, with changes; a cut one shows nothing."""
 
     def __init__(self, testbed: Testbed, spec: ProcessSpec, decider: TracedProcess) -> None:
         self.spec = spec

@@ -45,12 +45,7 @@ class ScenarioAnswers:
         self._given = [*given]
 
     def give(self, hook: Hook) -> Payload:
-        """
-        Return the next answer for a handler.
-
-        Raises:
-            SimulationError: The scenario has none.
-        """
+        """Return the next answer for a handler; raise ``SimulationError`` if the scenario has none."""
         options = " ".join(str(value) for value in hook.options.values())
         for place, answer in enumerate(self._answers):
             fits = (answer.event, answer.type) == (hook.event, hook.type) and answer.match in options
@@ -129,12 +124,7 @@ class EndOrder:
 
 
 class ChangeMakers:
-    """
-    Which hooks may have changed each file since a scan; ``beside``: background processes may have too.
-
-    Attributes:
-        since: The covered files at that scan.
-    """
+    """Which hooks may have changed each file since a scan; ``beside``: background processes may have too."""
 
     def __init__(self, since: Mapping[str, StateEntry], *, beside: bool) -> None:
         self.since = since
@@ -201,12 +191,7 @@ def attribute(
 
 
 def check_ran(children: Sequence[ChildSession]) -> None:
-    """
-    Refuse sessions that their fake agents could not run: what the real agent would do is unknown.
-
-    Raises:
-        SimulationError: The first such session.
-    """
+    """Raise ``SimulationError`` for a session that its fake agent could not run: its course is unknown."""
     for child in children:
         if child.trouble:
             call = " ".join(child.argv)[:_SHOWN_CALL]

@@ -284,15 +284,18 @@ def _expand(text: str, env: Mapping[str, str]) -> str:
 
 def read_script(path: Path) -> bytes:
     """Return the text of a script; empty if there is none, or if it is a program of the system."""
+    if os.path.realpath(path).startswith("/usr/"):
+        return b""
+    data = read_small(path, _SCRIPT_LIMIT)
+    return b"" if b"\0" in data else data
+
+
+def read_small(path: Path | str, largest: int) -> bytes:
+    """Return all of a file; empty if there is none, or if it has more bytes than ``largest``."""
     try:
-        if (
-            not path.is_file()
-            # A file of /proc has no size, and reading it may block.
-            or not 0 < path.stat().st_size <= _SCRIPT_LIMIT
-            or os.path.realpath(path).startswith("/usr/")
-        ):
-            return b""
-        data = path.read_bytes()
+        # Not a pipe or a device, which could block; as could a file of /proc, which has no size.
+        if Path(path).is_file() and 0 < Path(path).stat().st_size <= largest:
+            return Path(path).read_bytes()
     except (OSError, ValueError):
         return b""
-    return b"" if b"\0" in data else data
+    return b""

@@ -51,9 +51,7 @@ def run_hooks(
 
 @contextmanager
 def _another_session(testbed: Testbed, event: str, payload: Payload) -> Generator[Payload]:
-    """
-    Have the facts of another session, or of another agent of this one, for a block; gives the input it sends.
-    """
+    """Have the facts of another session or agent for a block; yields the input that it sends."""
     own, company = testbed.facts, testbed.scenario.company
     facts, sent = launch_overrides.as_sent_by_another(testbed.profile, own, company, event, payload)
     testbed.use_facts(facts)

@@ -179,9 +179,7 @@ def override_payload(payload: Payload, rule: hosts.EventRule, scenario: Scenario
 
 
 def is_sent_twice(scenario: Scenario, rule: hosts.EventRule, payload: Payload) -> bool:
-    """
-    Return whether another session or agent sends an event too; another agent only sends those of tool calls.
-    """
+    """Return whether another session or agent sends an event too; an agent only sends those of calls."""
     if scenario.company == "agent":
         return bool(value_in(rule, payload, "tool_name"))
     return bool(scenario.company)
@@ -190,9 +188,7 @@ def is_sent_twice(scenario: Scenario, rule: hosts.EventRule, payload: Payload) -
 def as_sent_by_another(
     profile: hosts.Profile, facts: hosts.Facts, company: str, event: str, payload: Payload
 ) -> tuple[hosts.Facts, Payload]:
-    """
-    Return the facts of another session, or of another agent of this session, and the input that it sends.
-    """
+    """Return the facts of another session, or agent of this session, and the input that it sends."""
     if company == "agent":
         sent = hosts.payload_of_subagent(profile, facts, event, payload)
         path = str(sent.get("transcript_path", facts.transcript_path))
@@ -275,12 +271,7 @@ def named_script(command: str, env: Mapping[str, str]) -> str:
 
 
 def ordered(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Configuration:
-    """
-    Return the hooks in the order that a scenario gives.
-
-    Raises:
-        SimulationError: An order does not name each hook of its event once.
-    """
+    """Return the hooks in the order of a scenario; raise ``SimulationError`` if it lacks a hook."""
     hooks = [*configuration.hooks]
     for event, places in scenario.order.items():
         own = [place for place, hook in enumerate(hooks) if hook.event == event]

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.line_coverage import CoverageStore
-from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 
+if TYPE_CHECKING:
+    from pytest_hookharness.model.outcome import Outcome
+
 
 class Interrupted(KeyboardInterrupt):
-    """
-    The user interrupted a simulation (Ctrl-C).
-
-    Attributes:
-        outcome: The outcome so far.
-    """
+    """The user interrupted a simulation (Ctrl-C), with this outcome so far."""
 
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome

@@ -42,7 +42,6 @@ class _Origin:
     What a testbed was when it was new.
 
     Attributes:
-        made: When, by the monotonic clock.
         machine: What distinguishes the machine from another one.
         stamps: What the system notes of its folders.
         settled: Whether a change since these were noted would show in them, however coarse the clock is.

@@ -49,8 +49,6 @@ class Testbed(AbstractContextManager["Testbed"]):
     It is the only owner of its state: others read it and ask for changes by methods.
 
     Attributes:
-        slot: The CPU slot that the simulation shares with others.
-        workspace: The folders and the environment.
         answers: Replies of handlers that are not commands.
         scanner: Finds the covered files and what changed in them.
         observer: Records what processes look at, in `observed_by`; else ``None``.
@@ -281,12 +279,9 @@ class Testbed(AbstractContextManager["Testbed"]):
 
     def scan(self, hooks: Sequence[str] = ()) -> tuple[Change, ...]:
         """
-        Scan the covered files, and return what changed since the last scan.
+        Scan the covered files, and return what changed since the last scan, while some hooks ran.
 
         The transcript is left out until it counts.
-
-        Args:
-            hooks: Commands of the hooks that ran at the same time since then, or since `note_changes`.
         """
         self.note_changes(hooks)
         return self.take_changes()

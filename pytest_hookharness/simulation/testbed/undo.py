@@ -16,12 +16,7 @@ class SavedFiles:
     """The files of a testbed at one moment, to which they can be restored any number of times."""
 
     def __init__(self, testbed: Testbed) -> None:
-        """
-        Save the files; what changed before must have been scanned.
-
-        Raises:
-            SnapshotError: They cannot be saved; nothing was done.
-        """
+        """Save the files, all scanned; raise ``SnapshotError``, and do nothing, if they cannot be saved."""
         self._testbed = testbed
         self._files = testbed.files
         self._snapshot = testbed.snapshots.take()

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from pytest_hookharness.hosts.profiles.claude_code.fields import FACTS
+from pytest_hookharness.hosts.rules import settings
 from pytest_hookharness.hosts.rules.profile import ProcessRules
-from pytest_hookharness.hosts.rules.settings import (
-    ConfigRules,
-    Effect,
-    Flaw,
-    HandlerKeys,
-    MatcherRules,
-    Switch,
-    Syntax,
-)
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 
 _observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
-MATCHERS = MatcherRules(
-    syntax=Syntax.JAVASCRIPT,
+MATCHERS = settings.MatcherRules(
+    syntax=settings.Syntax.JAVASCRIPT,
     plain=r"[\w\- ,|]*",
     separators=r"[|,]",
     trims_names=True,
@@ -30,7 +22,7 @@ MATCHERS = MatcherRules(
     ),
 )
 
-CONFIG = ConfigRules(
+CONFIG = settings.ConfigRules(
     paths=(
         "home/.claude/settings.json",
         "workspace/.claude/settings.json",
@@ -49,10 +41,13 @@ CONFIG = ConfigRules(
     types={"command": "command", "prompt": "prompt", "agent": "prompt", "http": "url", "mcp_tool": "tool"},
     parse=parse_json,
     form=GROUPS,
-    keys=HandlerKeys(args="args", on_failure={"onFailure": "block"}),
-    flaws={Flaw.UNKNOWN_EVENT: Effect.DROPS, Flaw.NO_COMMAND: Effect.DROPS},
-    default_effect=Effect.VOIDS,
-    switches=(Switch(("disableAllHooks",), off=True),),
+    keys=settings.HandlerKeys(args="args", on_failure={"onFailure": "block"}),
+    flaws={
+        settings.Flaw.UNKNOWN_EVENT: settings.Effect.DROPS,
+        settings.Flaw.NO_COMMAND: settings.Effect.DROPS,
+    },
+    default_effect=settings.Effect.VOIDS,
+    switches=(settings.Switch(("disableAllHooks",), off=True),),
     identity=("type", "command", "args", "plugin", "prompt", "url", "server", "tool", "shell", "if"),
     allowed=("permissions", "allow"),
     env=("env",),

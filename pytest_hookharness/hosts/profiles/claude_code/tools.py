@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.file_changes import hunk_lines
 from pytest_hookharness.hosts.profiles.shared import PlainTools
 from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem, TaskStep
 from pytest_hookharness.model.moves import Performance, Subagent, ToolCall, ToolResult
@@ -140,6 +138,10 @@ def _read_result(path: str, content: str) -> ToolResult:
 
 
 def _patch(old: str, new: str) -> Json:
+    import difflib
+
+    from pytest_hookharness.hosts.profiles.file_changes import hunk_lines
+
     before, after = old.splitlines(), new.splitlines()
     matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
     hunks: list[Payload] = []

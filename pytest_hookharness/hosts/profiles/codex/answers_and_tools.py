@@ -215,9 +215,7 @@ def write_patch(edit: Edit) -> str:
 
 
 def read_patch(text: str, workspace: str) -> Edit | None:
-    """
-    Return the change that a patch makes; ``None`` for more than one change of one file, or for no patch.
-    """
+    """Return the change that a patch makes; ``None`` for several changes of one file, or for no patch."""
     lines = text.strip("\n").split("\n")
     if len(lines) < 3 or lines[0].strip() != _BEGIN or lines[-1].strip() != _END:
         return None

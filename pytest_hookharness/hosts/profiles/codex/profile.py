@@ -4,42 +4,18 @@ from __future__ import annotations
 
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.codex import answers_and_tools as tools
+from pytest_hookharness.hosts.profiles.codex import events
 from pytest_hookharness.hosts.profiles.codex.answers_and_tools import ANSWERS
-from pytest_hookharness.hosts.profiles.codex.events import (
-    EVENTS,
-    FACTS,
-    asks,
-    own_values,
-    put_message,
-    seen_as,
-)
 from pytest_hookharness.hosts.profiles.shared import give_plainly
+from pytest_hookharness.hosts.rules import replies, settings
 from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
-from pytest_hookharness.hosts.rules.replies import (
-    CodeMeaning,
-    CodeRule,
-    ReplyRules,
-    Stream,
-    TextLimit,
-    Wording,
-)
-from pytest_hookharness.hosts.rules.settings import (
-    ConfigRules,
-    Effect,
-    Flaw,
-    LimitRules,
-    MatcherRules,
-    Switch,
-    Syntax,
-    TrustRule,
-)
 from pytest_hookharness.hosts.rules.tools_and_transcript import ToolRules, TranscriptRules
 from pytest_hookharness.hosts.rules.turns import CapRules, OptionRule, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Json
 
-_observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
+_observed, _documented, _assumed = events.FACTS.observed, events.FACTS.documented, events.FACTS.assumed
 
 
 def parse(text: str) -> Json:
@@ -47,8 +23,8 @@ def parse(text: str) -> Json:
     return parse_json(text) if text.lstrip("\ufeff \t\r\n").startswith("{") else parse_toml(text)
 
 
-MATCHERS = MatcherRules(
-    syntax=Syntax.RUST,
+MATCHERS = settings.MatcherRules(
+    syntax=settings.Syntax.RUST,
     plain="[A-Za-z0-9_|]*",
     # Documented in the source: a matcher of either kind matches if it fits the name or one of the aliases.
     aliases={"apply_patch": ("Write", "Edit")},
@@ -60,7 +36,7 @@ MATCHERS = MatcherRules(
     ),
 )
 
-CONFIG = ConfigRules(
+CONFIG = settings.ConfigRules(
     paths=(
         "home/.codex/hooks.json",
         "home/.codex/config.toml",
@@ -74,21 +50,21 @@ CONFIG = ConfigRules(
     form=GROUPS,
     types={"command": "command", "prompt": "prompt", "agent": "prompt"},
     flaws={
-        Flaw.UNKNOWN_EVENT: Effect.DROPS,
-        Flaw.FLAT: Effect.DROPS,
-        Flaw.LIMIT_ZERO: Effect.TAKES,
-        Flaw.LIMIT_FRACTION: Effect.VOIDS,
+        settings.Flaw.UNKNOWN_EVENT: settings.Effect.DROPS,
+        settings.Flaw.FLAT: settings.Effect.DROPS,
+        settings.Flaw.LIMIT_ZERO: settings.Effect.TAKES,
+        settings.Flaw.LIMIT_FRACTION: settings.Effect.VOIDS,
     },
-    default_effect=Effect.VOIDS,
-    limits=LimitRules(least=1.0),
-    switches=(Switch(("features", "hooks"), off=False),),
+    default_effect=settings.Effect.VOIDS,
+    limits=settings.LimitRules(least=1.0),
+    switches=(settings.Switch(("features", "hooks"), off=False),),
     trust=(
-        TrustRule(
+        settings.TrustRule(
             option="bypass_hook_trust",
             value=False,
             rule=_observed("a hook that nobody has reviewed does not run; codex exec says nothing about it"),
         ),
-        TrustRule(
+        settings.TrustRule(
             option="trust_level",
             value="untrusted",
             project_only=True,
@@ -142,14 +118,14 @@ CONFIG = ConfigRules(
     },
 )
 
-REPLIES = ReplyRules(
+REPLIES = replies.ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
-        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"),
-        CodeRule(meaning=CodeMeaning.FAILS),
+        replies.CodeRule(codes=(0,), answer=(replies.Stream.OUT,), meaning=replies.CodeMeaning.PLAIN),
+        replies.CodeRule(codes=(2,), meaning=replies.CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"),
+        replies.CodeRule(meaning=replies.CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
-    text_limit=TextLimit(
+    text_limit=replies.TextLimit(
         most=10_000,
         in_bytes=True,
         both_ends=True,
@@ -206,7 +182,7 @@ REPLIES = ReplyRules(
     },
 )
 
-WORDING = Wording(
+WORDING = replies.Wording(
     refusal="Command blocked by PreToolUse hook: {reason}. Command: {subject}",
     feedback='<hook_prompt hook_run_id="stop:{index}:{source}">{reason}</hook_prompt>',
     between="\n\n",
@@ -269,11 +245,11 @@ TOOLS = ToolRules(
     launch=tools.launch,
     launched=tools.launched,
     gated=(tools.SHELL, tools.PATCH),
-    asks=asks,
+    asks=events.asks,
     call=tools.call,
     operation=tools.operation,
     result=tools.result,
-    seen_as=seen_as,
+    seen_as=events.seen_as,
     given=give_plainly,
     rules={
         "recorded": _observed(
@@ -303,14 +279,14 @@ _TIME = "{year}-{month}-{day}T{hour}-{minute}-{second}"
 TRANSCRIPT = TranscriptRules(
     path=_ROLLOUT.format(time=_TIME, who="session"),
     subagent_path=_ROLLOUT.format(time=_TIME, who="agent"),
-    put_message=put_message,
+    put_message=events.put_message,
     rule=_assumed("the form of the transcript's lines is assumed; its path is observed"),
 )
 
 CODEX = Profile(
     name="codex",
     version="0.169.0",
-    events=EVENTS,
+    events=events.EVENTS,
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
@@ -338,7 +314,7 @@ CODEX = Profile(
         "bypass_hook_trust": OptionRule(default=True, rule=CONFIG.trust[0].rule),
     },
     model="gpt-5.5",
-    own_values=own_values,
+    own_values=events.own_values,
 )
 
 PROFILES: tuple[Profile, ...] = (CODEX,)

@@ -12,16 +12,8 @@ from dataclasses import replace
 from typing import Unpack
 
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources
+from pytest_hookharness.hosts.rules import replies
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
-from pytest_hookharness.hosts.rules.replies import (
-    AnswerRules,
-    CodeMeaning,
-    CodeRule,
-    Merging,
-    Precedence,
-    Stream,
-    VerdictPath,
-)
 from pytest_hookharness.hosts.rules.settings import MatcherRules, Syntax
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
@@ -40,32 +32,34 @@ _CLAUDE_MATCHERS = MatcherRules(
         "under such a name a matcher is a list of names, Claude's names included, or a regular expression"
     ),
 )
-_OUT = (Stream.OUT,)
-_SUCCESS = CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.PLAIN)
-_REFUSAL = CodeRule(
+_OUT = (replies.Stream.OUT,)
+_SUCCESS = replies.CodeRule(codes=(0,), answer=_OUT, meaning=replies.CodeMeaning.PLAIN)
+_REFUSAL = replies.CodeRule(
     codes=(2,),
     answer=_OUT,
-    meaning=CodeMeaning.REFUSES,
+    meaning=replies.CodeMeaning.REFUSES,
     overrides_answer=True,
     keeps_reason=True,
     rule="code refuses",
 )
-_FAILURE = CodeRule(meaning=CodeMeaning.FAILS)
+_FAILURE = replies.CodeRule(meaning=replies.CodeMeaning.FAILS)
 _BEFORE_TOOL = (
     _SUCCESS,
     _REFUSAL,
     # Every other exit code: before a tool this host fails closed.
-    CodeRule(reason_streams=(), meaning=CodeMeaning.REFUSES, rule="error refuses"),
+    replies.CodeRule(reason_streams=(), meaning=replies.CodeMeaning.REFUSES, rule="error refuses"),
 )
 _PERMISSION = (_SUCCESS, replace(_REFUSAL, reason_streams=()), _FAILURE)
 _AFTER_FAILURE = (
     _SUCCESS,
-    CodeRule(codes=(2,), reason_streams=_OUT, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code informs"),
+    replies.CodeRule(
+        codes=(2,), reason_streams=_OUT, meaning=replies.CodeMeaning.REFUSES_IF_WORDS, rule="code informs"
+    ),
     _FAILURE,
 )
-_GRANTS = AnswerRules(
+_GRANTS = replies.AnswerRules(
     verdicts=(
-        VerdictPath(
+        replies.VerdictPath(
             path=("behavior",), reason=("message",), rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY}
         ),
     )
@@ -229,7 +223,7 @@ _ALL = (
         _TOOL,
         role=Role.PERMISSION,
         power=Power.REFUSES,
-        merging=Merging(precedence=Precedence.LAST_SAID),
+        merging=replies.Merging(precedence=replies.Precedence.LAST_SAID),
         target="tool_name",
         codes=_PERMISSION,
         answers=_GRANTS,

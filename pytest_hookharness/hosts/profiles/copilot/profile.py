@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pytest_hookharness.hosts.profiles.copilot.events import DOCS, EVENTS, own_values
 from pytest_hookharness.hosts.profiles.shared import PlainTools
+from pytest_hookharness.hosts.rules import settings
 from pytest_hookharness.hosts.rules.profile import EventRule, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
@@ -20,23 +21,14 @@ from pytest_hookharness.hosts.rules.replies import (
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.settings import (
-    ConfigRules,
-    Effect,
-    Flaw,
-    HandlerKeys,
-    MatcherRules,
-    Switch,
-    Syntax,
-)
 from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
 from pytest_hookharness.hosts.rules.turns import CapRules, FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import MIXED, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 from pytest_hookharness.model.protocol import Ruling
 
-MATCHERS = MatcherRules(
-    syntax=Syntax.JAVASCRIPT,
+MATCHERS = settings.MatcherRules(
+    syntax=settings.Syntax.JAVASCRIPT,
     everything=("",),
     anchored=True,
     rule=DOCS.documented(
@@ -44,7 +36,7 @@ MATCHERS = MatcherRules(
     ),
 )
 
-CONFIG = ConfigRules(
+CONFIG = settings.ConfigRules(
     paths=(
         "home/.copilot/hooks/*.json",
         "home/.copilot/settings.json",
@@ -56,11 +48,13 @@ CONFIG = ConfigRules(
     ),
     parse=parse_json,
     form=MIXED,
-    keys=HandlerKeys(timeout="timeoutSec", env="env", aliases={"command": "bash", "timeout": "timeoutSec"}),
+    keys=settings.HandlerKeys(
+        timeout="timeoutSec", env="env", aliases={"command": "bash", "timeout": "timeoutSec"}
+    ),
     types={"command": "bash", "http": "url", "prompt": "prompt"},
     untyped="command",
-    flaws={Flaw.NOT_LIST: Effect.VOIDS, Flaw.NOT_OBJECT: Effect.VOIDS},
-    switches=(Switch(("disableAllHooks",), off=True),),
+    flaws={settings.Flaw.NOT_LIST: settings.Effect.VOIDS, settings.Flaw.NOT_OBJECT: settings.Effect.VOIDS},
+    switches=(settings.Switch(("disableAllHooks",), off=True),),
     plugin_path="hooks/hooks.json",
     plugin_root="COPILOT_PLUGIN_ROOT",
     rules=DOCS.settings(

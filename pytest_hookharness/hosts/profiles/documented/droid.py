@@ -10,16 +10,8 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
+from pytest_hookharness.hosts.rules import replies
 from pytest_hookharness.hosts.rules.profile import EventRule, Power, ProcessRules, Profile
-from pytest_hookharness.hosts.rules.replies import (
-    AnswerRules,
-    CodeMeaning,
-    CodeRule,
-    Halting,
-    ReplyRules,
-    Stream,
-    VerdictPath,
-)
 from pytest_hookharness.hosts.rules.settings import ConfigRules, Import, MatcherRules, Syntax
 from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
 from pytest_hookharness.hosts.rules.turns import CapRules, Role, TurnRules
@@ -162,24 +154,26 @@ CONFIG = ConfigRules(
     ),
 )
 
-REPLIES = ReplyRules(
+REPLIES = replies.ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
-        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"),
-        CodeRule(meaning=CodeMeaning.FAILS),
+        replies.CodeRule(codes=(0,), answer=(replies.Stream.OUT,), meaning=replies.CodeMeaning.PLAIN),
+        replies.CodeRule(
+            codes=(2,), meaning=replies.CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"
+        ),
+        replies.CodeRule(meaning=replies.CodeMeaning.FAILS),
     ),
-    answers=AnswerRules(
+    answers=replies.AnswerRules(
         starts="{",
         verdicts=(
-            VerdictPath(
+            replies.VerdictPath(
                 path=(_OWN, "permissionDecision"),
                 reason=(_OWN, "permissionDecisionReason"),
                 rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
                 roles=(Role.BEFORE_TOOL,),
             ),
-            VerdictPath(path=("decision",), rulings={"approve": Ruling.ALLOW, "block": Ruling.DENY}),
+            replies.VerdictPath(path=("decision",), rulings={"approve": Ruling.ALLOW, "block": Ruling.DENY}),
         ),
-        halting=Halting.AT_ONCE,
+        halting=replies.Halting.AT_ONCE,
         context=((_OWN, "additionalContext"),),
         changed_input=((_OWN, "updatedInput"),),
         input_merges=True,

@@ -10,21 +10,8 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
+from pytest_hookharness.hosts.rules import replies
 from pytest_hookharness.hosts.rules.profile import EventRule, Power, ProcessRules, Profile
-from pytest_hookharness.hosts.rules.replies import (
-    AnswerRules,
-    CodeMeaning,
-    CodeRule,
-    EmptyAnswer,
-    JsonParser,
-    Merging,
-    Precedence,
-    ReasonChoice,
-    ReplyRules,
-    Stream,
-    VerdictPath,
-    Wording,
-)
 from pytest_hookharness.hosts.rules.settings import (
     ConfigRules,
     Effect,
@@ -71,7 +58,9 @@ def _event(name: str, *fields: Field, fact: str = "", **own: Unpack[EventOptions
     options: EventOptions = {"timeout": 30.0, **own}
     if own.get("role") in (Role.BEFORE_TOOL, Role.STOP) and "tools" not in own:
         options["power"] = Power.REFUSES
-        options["merging"] = Merging(precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST)
+        options["merging"] = replies.Merging(
+            precedence=replies.Precedence.FIRST_REFUSAL, reasons=replies.ReasonChoice.FIRST
+        )
     return EventRule(
         fields=DOCS.fields(name, *_COMMON, *fields),
         fails_closed=name == "PreToolUse",
@@ -198,24 +187,28 @@ CONFIG = ConfigRules(
     ),
 )
 
-REPLIES = ReplyRules(
+REPLIES = replies.ReplyRules(
     codes=(
-        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"),
-        CodeRule(
+        replies.CodeRule(
+            codes=(2,), meaning=replies.CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"
+        ),
+        replies.CodeRule(
             codes=(0,),
-            answer=(Stream.OUT,),
-            meaning=CodeMeaning.FAILS,
+            answer=(replies.Stream.OUT,),
+            meaning=replies.CodeMeaning.FAILS,
             ignores_silence=True,
             rule="no decision",
         ),
-        CodeRule(answer=(Stream.OUT,), meaning=CodeMeaning.FAILS),
+        replies.CodeRule(answer=(replies.Stream.OUT,), meaning=replies.CodeMeaning.FAILS),
     ),
-    answers=AnswerRules(
-        parser=JsonParser.RUST,
+    answers=replies.AnswerRules(
+        parser=replies.JsonParser.RUST,
         starts="{",
         strips_mark=False,
-        verdicts=(VerdictPath(path=("decision",), rulings={"block": Ruling.DENY, "allow": Ruling.ALLOW}),),
-        empty=EmptyAnswer.FAILS,
+        verdicts=(
+            replies.VerdictPath(path=("decision",), rulings={"block": Ruling.DENY, "allow": Ruling.ALLOW}),
+        ),
+        empty=replies.EmptyAnswer.FAILS,
     ),
     no_reason="denied by plugin hook",
     no_error_text="denied by plugin hook",
@@ -280,7 +273,7 @@ GOOSE = Profile(
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
-    wording=Wording(refusal="Tool call denied by policy hook: {reason}"),
+    wording=replies.Wording(refusal="Tool call denied by policy hook: {reason}"),
     process=PROCESS,
     cap=CAP,
     tools=_TOOLS.rules(

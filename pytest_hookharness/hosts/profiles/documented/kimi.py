@@ -10,26 +10,8 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
+from pytest_hookharness.hosts.rules import replies, settings
 from pytest_hookharness.hosts.rules.profile import EventRule, Power, ProcessRules, Profile
-from pytest_hookharness.hosts.rules.replies import (
-    AnswerRules,
-    CodeMeaning,
-    CodeRule,
-    Merging,
-    ReasonChoice,
-    ReplyRules,
-    Stream,
-    VerdictPath,
-    Wording,
-)
-from pytest_hookharness.hosts.rules.settings import (
-    ConfigRules,
-    Effect,
-    Flaw,
-    HandlerKeys,
-    MatcherRules,
-    Syntax,
-)
 from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
 from pytest_hookharness.hosts.rules.turns import AtCap, CapRules, FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import TABLE, parse_toml
@@ -56,7 +38,7 @@ def _event(
     fact = refuses or f"the host does not wait for {name} hooks; their output has no effect"
     options: EventOptions = {
         "power": Power.REFUSES if refuses else Power.NOTHING,
-        "merging": Merging(reasons=ReasonChoice.FIRST),
+        "merging": replies.Merging(reasons=replies.ReasonChoice.FIRST),
         "plain": shown,
         "context": shown,
         "timeout": 30.0,
@@ -140,20 +122,23 @@ _ALL = (
 )
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
-MATCHERS = MatcherRules(
-    syntax=Syntax.JAVASCRIPT,
+MATCHERS = settings.MatcherRules(
+    syntax=settings.Syntax.JAVASCRIPT,
     everything=("",),
     rule=DOCS.documented("a matcher is an unanchored regular expression, which matches nothing if malformed"),
 )
 
-CONFIG = ConfigRules(
+CONFIG = settings.ConfigRules(
     paths=("home/.kimi-code/config.toml",),
     parse=parse_toml,
     form=TABLE,
-    keys=HandlerKeys(known=("event", "matcher", "command", "timeout")),
+    keys=settings.HandlerKeys(known=("event", "matcher", "command", "timeout")),
     untyped="command",
-    default_effect=Effect.FAILS,
-    flaws={Flaw.UNKNOWN_KEY: Effect.FAILS, Flaw.LIMIT_FRACTION: Effect.FAILS},
+    default_effect=settings.Effect.FAILS,
+    flaws={
+        settings.Flaw.UNKNOWN_KEY: settings.Effect.FAILS,
+        settings.Flaw.LIMIT_FRACTION: settings.Effect.FAILS,
+    },
     identity=("command",),
     rules=DOCS.settings(
         {
@@ -170,16 +155,18 @@ CONFIG = ConfigRules(
     ),
 )
 
-REPLIES = ReplyRules(
+REPLIES = replies.ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
-        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"),
-        CodeRule(meaning=CodeMeaning.FAILS),
+        replies.CodeRule(codes=(0,), answer=(replies.Stream.OUT,), meaning=replies.CodeMeaning.PLAIN),
+        replies.CodeRule(
+            codes=(2,), meaning=replies.CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"
+        ),
+        replies.CodeRule(meaning=replies.CodeMeaning.FAILS),
     ),
-    signalled=CodeMeaning.PLAIN,
-    answers=AnswerRules(
+    signalled=replies.CodeMeaning.PLAIN,
+    answers=replies.AnswerRules(
         verdicts=(
-            VerdictPath(
+            replies.VerdictPath(
                 path=(_OWN, "permissionDecision"),
                 reason=(_OWN, "permissionDecisionReason"),
                 rulings={"deny": Ruling.DENY},
@@ -253,7 +240,7 @@ KIMI = Profile(
     matchers=MATCHERS,
     config=CONFIG,
     replies=REPLIES,
-    wording=Wording(context='<hook_result hook_event="UserPromptSubmit">\n{text}\n</hook_result>'),
+    wording=replies.Wording(context='<hook_result hook_event="UserPromptSubmit">\n{text}\n</hook_result>'),
     process=PROCESS,
     cap=CAP,
     turns=TurnRules(end_reason="exit"),

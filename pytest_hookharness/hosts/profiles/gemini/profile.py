@@ -12,26 +12,8 @@ from dataclasses import replace
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.gemini import tools
 from pytest_hookharness.hosts.profiles.gemini.events import EVENTS, FACTS, own_values
+from pytest_hookharness.hosts.rules import replies, settings
 from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
-from pytest_hookharness.hosts.rules.replies import (
-    AnswerRules,
-    CodeMeaning,
-    CodeRule,
-    Halting,
-    ReplyRules,
-    Stream,
-    VerdictPath,
-    Wording,
-)
-from pytest_hookharness.hosts.rules.settings import (
-    ConfigRules,
-    Effect,
-    Flaw,
-    LimitRules,
-    MatcherRules,
-    Switch,
-    Syntax,
-)
 from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules, ToolRules, TranscriptRules
 from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, CapRules, FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
@@ -40,8 +22,8 @@ from pytest_hookharness.model.protocol import Ruling
 
 _observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
-MATCHERS = MatcherRules(
-    syntax=Syntax.JAVASCRIPT,
+MATCHERS = settings.MatcherRules(
+    syntax=settings.Syntax.JAVASCRIPT,
     trims=True,
     literal_if_malformed=True,
     rule=_observed(
@@ -50,18 +32,18 @@ MATCHERS = MatcherRules(
     ),
 )
 
-CONFIG = ConfigRules(
+CONFIG = settings.ConfigRules(
     paths=("home/.gemini/settings.json", "workspace/.gemini/settings.json"),
     parse=parse_json,
     form=GROUPS,
     flaws={
-        Flaw.NOT_LIST: Effect.TAKES,
-        Flaw.LIMIT_TEXT: Effect.TAKES,
-        Flaw.LIMIT_NEGATIVE: Effect.TAKES,
-        Flaw.LIMIT_ZERO: Effect.TAKES,
+        settings.Flaw.NOT_LIST: settings.Effect.TAKES,
+        settings.Flaw.LIMIT_TEXT: settings.Effect.TAKES,
+        settings.Flaw.LIMIT_NEGATIVE: settings.Effect.TAKES,
+        settings.Flaw.LIMIT_ZERO: settings.Effect.TAKES,
     },
-    limits=LimitRules(unit=0.001),
-    switches=(Switch(("hooksConfig", "enabled"), off=False),),
+    limits=settings.LimitRules(unit=0.001),
+    switches=(settings.Switch(("hooksConfig", "enabled"), off=False),),
     # Source of 0.61.0: a hook without a name is listed by its command.
     turned_off=("hooksConfig", "disabled"),
     sequential="sequential",
@@ -90,9 +72,9 @@ CONFIG = ConfigRules(
     },
 )
 
-_EITHER = (Stream.OUT, Stream.ERR)
+_EITHER = (replies.Stream.OUT, replies.Stream.ERR)
 
-ANSWERS = AnswerRules(
+ANSWERS = replies.AnswerRules(
     nested_json=True,
     ignores_non_objects=True,
     known=frozenset(
@@ -102,7 +84,7 @@ ANSWERS = AnswerRules(
         }
     ),
     verdicts=(
-        VerdictPath(
+        replies.VerdictPath(
             path=("decision",),
             rulings={
                 "block": Ruling.DENY,
@@ -112,24 +94,27 @@ ANSWERS = AnswerRules(
             },
         ),
     ),
-    halting=Halting.AT_ONCE,
+    halting=replies.Halting.AT_ONCE,
     context=(("hookSpecificOutput", "additionalContext"),),
     changed_input=(("hookSpecificOutput", "tool_input"),),
     next_merges=True,
     person=(("systemMessage",),),
 )
 
-REPLIES = ReplyRules(
+REPLIES = replies.ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=_EITHER, meaning=CodeMeaning.PLAIN),
+        replies.CodeRule(codes=(0,), answer=_EITHER, meaning=replies.CodeMeaning.PLAIN),
         # Exit code 1 never refuses. Every code that no rule names, such as 2 or 127, refuses if there is
         # text.
-        CodeRule(codes=(1,), answer=_EITHER, meaning=CodeMeaning.FAILS),
-        CodeRule(
-            answer=_EITHER, reason_streams=_EITHER, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"
+        replies.CodeRule(codes=(1,), answer=_EITHER, meaning=replies.CodeMeaning.FAILS),
+        replies.CodeRule(
+            answer=_EITHER,
+            reason_streams=_EITHER,
+            meaning=replies.CodeMeaning.REFUSES_IF_WORDS,
+            rule="code refuses",
         ),
     ),
-    signalled=CodeMeaning.PLAIN,
+    signalled=replies.CodeMeaning.PLAIN,
     answers=ANSWERS,
     no_reason="No reason provided",
     rules={
@@ -168,7 +153,7 @@ REPLIES = ReplyRules(
     },
 )
 
-WORDING = Wording(
+WORDING = replies.Wording(
     refusal="Tool execution blocked: {reason}",
     context="<hook_context>{text}</hook_context>",
     escapes={"<": "&lt;", ">": "&gt;"},

@@ -10,20 +10,8 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources
+from pytest_hookharness.hosts.rules import replies
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
-from pytest_hookharness.hosts.rules.replies import (
-    AnswerRules,
-    CodeMeaning,
-    CodeRule,
-    Halting,
-    JsonParser,
-    Merging,
-    Precedence,
-    ReasonChoice,
-    ReplyRules,
-    Stream,
-    VerdictPath,
-)
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import EventFields, Field, Json, Ruling
 
@@ -39,37 +27,37 @@ observed, documented, assumed = _FACTS.observed, _FACTS.documented, _FACTS.assum
 
 _NO_REASON = "Blocked by hook"
 
-ANSWERS = AnswerRules(
-    parser=JsonParser.PYTHON,
+ANSWERS = replies.AnswerRules(
+    parser=replies.JsonParser.PYTHON,
     strips_mark=False,
     accepts_nan=True,
     verdicts=(
-        VerdictPath(
+        replies.VerdictPath(
             path=("decision",),
             rulings={"deny": Ruling.DENY, "allow": Ruling.ALLOW},
             ignores_case=True,
         ),
     ),
-    fallback_streams=(Stream.ERR,),
-    halting=Halting.REFUSES,
+    fallback_streams=(replies.Stream.ERR,),
+    halting=replies.Halting.REFUSES,
     halting_reason=("reason",),
     context=(("additionalContext",),),
 )
 
-_OUT = (Stream.OUT,)
+_OUT = (replies.Stream.OUT,)
 
-REPLIES = ReplyRules(
+REPLIES = replies.ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.PLAIN),
-        CodeRule(
+        replies.CodeRule(codes=(0,), answer=_OUT, meaning=replies.CodeMeaning.PLAIN),
+        replies.CodeRule(
             codes=(2,),
             answer=_OUT,
-            meaning=CodeMeaning.REFUSES,
+            meaning=replies.CodeMeaning.REFUSES,
             overrides_answer=True,
             keeps_reason=True,
             rule="code refuses",
         ),
-        CodeRule(answer=_OUT, meaning=CodeMeaning.FAILS),
+        replies.CodeRule(answer=_OUT, meaning=replies.CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
     undecodable_fails=True,
@@ -162,8 +150,10 @@ _LISTED = (
         ),
         role=Role.PROMPT,
         power=Power.REFUSES,
-        merging=Merging(
-            precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST, context_cancels_refusal=True
+        merging=replies.Merging(
+            precedence=replies.Precedence.FIRST_REFUSAL,
+            reasons=replies.ReasonChoice.FIRST,
+            context_cancels_refusal=True,
         ),
         context=True,
     ),
@@ -174,7 +164,9 @@ _LISTED = (
         fact="a refusal on PreToolUse prevents the call; additionalContext has no effect there",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
-        merging=Merging(precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST),
+        merging=replies.Merging(
+            precedence=replies.Precedence.FIRST_REFUSAL, reasons=replies.ReasonChoice.FIRST
+        ),
         target="tool_name",
     ),
     _event(
@@ -194,8 +186,10 @@ _LISTED = (
         ),
         role=Role.STOP,
         power=Power.REFUSES,
-        merging=Merging(
-            precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST, context_replaces_reason=True
+        merging=replies.Merging(
+            precedence=replies.Precedence.FIRST_REFUSAL,
+            reasons=replies.ReasonChoice.FIRST,
+            context_replaces_reason=True,
         ),
         context=True,
         metadata={"reason": "agent_finished"},

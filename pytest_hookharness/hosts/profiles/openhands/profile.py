@@ -15,20 +15,11 @@ from pytest_hookharness.hosts.profiles.openhands.events import (
     observed,
 )
 from pytest_hookharness.hosts.profiles.openhands.tools import find_repetition, find_repetition_of_texts
+from pytest_hookharness.hosts.rules import turns
 from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
 from pytest_hookharness.hosts.rules.replies import Wording
 from pytest_hookharness.hosts.rules.settings import ConfigRules, Effect, Flaw, MatcherRules
 from pytest_hookharness.hosts.rules.tools_and_transcript import ToolRules, TranscriptRules
-from pytest_hookharness.hosts.rules.turns import (
-    AtCap,
-    CapRules,
-    FlagUse,
-    OptionRule,
-    Resets,
-    StepRules,
-    StuckRules,
-    TurnRules,
-)
 from pytest_hookharness.hosts.settings.formats import OPEN_GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope
 
@@ -166,7 +157,7 @@ TOOLS = ToolRules(
     },
 )
 
-TURNS = TurnRules(
+TURNS = turns.TurnRules(
     starts_with_prompt=True,
     refused_prompt_stops=True,
     together=True,
@@ -191,7 +182,7 @@ TURNS = TurnRules(
     },
 )
 
-STEPS = StepRules(
+STEPS = turns.StepRules(
     most=500,
     option="max_iteration_per_run",
     status="error",
@@ -202,7 +193,7 @@ STEPS = StepRules(
     ),
 )
 
-STUCK = StuckRules(
+STUCK = turns.StuckRules(
     detect=find_repetition,
     option="stuck_detection",
     rule=documented(
@@ -213,13 +204,13 @@ STUCK = StuckRules(
 )
 
 OPTIONS = {
-    "max_iteration_per_run": OptionRule(
+    "max_iteration_per_run": turns.OptionRule(
         default=500, rule=observed("max_iteration_per_run limits the moves of a run")
     ),
-    "stuck_detection": OptionRule(
+    "stuck_detection": turns.OptionRule(
         default=True, rule=observed("stuck_detection=False turns the detection of repetitions off")
     ),
-    "max_consecutive_stop_denials": OptionRule(
+    "max_consecutive_stop_denials": turns.OptionRule(
         default=5,
         ignored="no release up to 1.58.2 has this cap; unknown keywords are accepted and dropped",
         rule=observed("max_consecutive_stop_denials is accepted and changes nothing"),
@@ -235,8 +226,8 @@ OPENHANDS = Profile(
     replies=REPLIES,
     wording=WORDING,
     process=PROCESS,
-    cap=CapRules(
-        flag=FlagUse.NEVER,
+    cap=turns.CapRules(
+        flag=turns.FlagUse.NEVER,
         rules={
             "no cap": observed("refusals of a stop are not counted; only the limit on moves ends the run")
         },
@@ -282,19 +273,19 @@ OPENHANDS_1_12 = replace(
 OPENHANDS_PR3183 = replace(
     OPENHANDS,
     version="pr3183",
-    cap=CapRules(
+    cap=turns.CapRules(
         cap=5,
         overrides_at_cap=True,
         below_one=1,
         option="max_consecutive_stop_denials",
-        resets=Resets.CALLS_TRIED,
-        at_cap=AtCap.ERRS,
+        resets=turns.Resets.CALLS_TRIED,
+        at_cap=turns.AtCap.ERRS,
         message=(
             "StopHookLoopDetected: Stop hook denied {count} times without progress (limit {limit}). "
             "Last feedback: {reason}"
         ),
         status="error",
-        flag=FlagUse.NEVER,
+        flag=turns.FlagUse.NEVER,
         rules={
             "cap": observed(
                 "the 5th refusal of a stop in a row, or the one that max_consecutive_stop_denials sets, "
@@ -312,7 +303,7 @@ OPENHANDS_PR3183 = replace(
     ),
     options={
         **OPTIONS,
-        "max_consecutive_stop_denials": OptionRule(
+        "max_consecutive_stop_denials": turns.OptionRule(
             default=5, rule=observed("max_consecutive_stop_denials sets the cap", BRANCH)
         ),
     },

@@ -128,9 +128,7 @@ def operation(tool_call: ToolCall, workspace: str) -> Operation | None:
 
 
 def seen_as(tool_call: ToolCall) -> Payload:
-    """
-    Return the input of a call as hooks see it: every key that the tool knows, with defaults, and no other.
-    """
+    """Return the input of a call as hooks see it: all keys that the tool knows, with defaults."""
     defaults = _DEFAULTS.get(tool_call.name)
     if defaults is None:
         return tool_call.input

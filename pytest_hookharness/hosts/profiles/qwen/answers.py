@@ -83,9 +83,7 @@ def event_rule(
 
 
 def own_values(values: Payload) -> Mapping[str, Json]:
-    """
-    Return the input values that only this host has: names of calls and subagents, batches, and notifications.
-    """
+    """Return the input values that only this host has: names of calls and agents, batches, and notices."""
     own: dict[str, Json] = {"tool_call_id": _call_id(values.get("tool_use_id"))}
     if "agent_id" in values:
         own["own_agent"] = _agent_id(values)

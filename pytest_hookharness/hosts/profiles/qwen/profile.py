@@ -7,40 +7,22 @@ from dataclasses import replace
 from pytest_hookharness.hosts.profiles.qwen import tools
 from pytest_hookharness.hosts.profiles.qwen.answers import REPLIES, assumed, documented, observed, own_values
 from pytest_hookharness.hosts.profiles.qwen.events import EVENTS
+from pytest_hookharness.hosts.rules import settings, turns
 from pytest_hookharness.hosts.rules.profile import ProcessRules, Profile
 from pytest_hookharness.hosts.rules.replies import Wording
-from pytest_hookharness.hosts.rules.settings import (
-    ConfigRules,
-    Effect,
-    Flaw,
-    LimitRules,
-    MatcherRules,
-    Switch,
-    Syntax,
-)
 from pytest_hookharness.hosts.rules.tools_and_transcript import (
     CommandRules,
     IdRules,
     ToolRules,
     TranscriptRules,
 )
-from pytest_hookharness.hosts.rules.turns import (
-    CapRules,
-    FlagUse,
-    ModeRefusal,
-    OptionRule,
-    Resets,
-    Role,
-    StuckRules,
-    TurnRules,
-)
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 
 _OLDER = "Qwen Code 0.15.10, headless, measured"
 
-MATCHERS = MatcherRules(
-    syntax=Syntax.JAVASCRIPT,
+MATCHERS = settings.MatcherRules(
+    syntax=settings.Syntax.JAVASCRIPT,
     everything=("", "*", ".*"),
     trims=True,
     plain=".*",
@@ -61,16 +43,16 @@ MATCHERS = MatcherRules(
     ),
 )
 
-_LIMITS = (Flaw.LIMIT_TEXT, Flaw.LIMIT_NEGATIVE, Flaw.LIMIT_ZERO)
+_LIMITS = (settings.Flaw.LIMIT_TEXT, settings.Flaw.LIMIT_NEGATIVE, settings.Flaw.LIMIT_ZERO)
 
-CONFIG = ConfigRules(
+CONFIG = settings.ConfigRules(
     paths=("home/.qwen/settings.json", "workspace/.qwen/settings.json"),
     types={"command": "command", "http": "url", "prompt": "prompt"},
     parse=parse_json,
     form=GROUPS,
-    flaws=dict.fromkeys(_LIMITS, Effect.DEFAULTS),
-    limits=LimitRules(milliseconds_from=1000),
-    switches=(Switch(("disableAllHooks",), off=True),),
+    flaws=dict.fromkeys(_LIMITS, settings.Effect.DEFAULTS),
+    limits=settings.LimitRules(milliseconds_from=1000),
+    switches=(settings.Switch(("disableAllHooks",), off=True),),
     sequential="sequential",
     identity=("type", "command", "url", "prompt"),
     allowed=("permissions", "allow"),
@@ -143,7 +125,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     },
 )
 
-CAP = CapRules(
+CAP = turns.CapRules(
     cap=8,
     overrides_at_cap=True,
     below_one=8,
@@ -201,7 +183,7 @@ def detect(recent: tuple[tuple[str, str], ...]) -> str:
     return f"the model asked for the same call {_SAME_CALLS} times in a row" if same else ""
 
 
-STUCK = StuckRules(
+STUCK = turns.StuckRules(
     detect=detect,
     before_call=True,
     remembered=_SAME_CALLS,
@@ -218,17 +200,17 @@ _REFUSED = {
     for tool, rule in ((tools.SHELL, tools.SHELL), (tools.WRITE, tools.EDIT), (tools.EDIT, tools.EDIT))
 }
 
-TURNS = TurnRules(
+TURNS = turns.TurnRules(
     refusal_prompts=True,
     expanded_prompt=True,
     pieces=True,
     own_instructions="{home}/.qwen/output-language.md",
     asks_after_calls=True,
     batches_refused=True,
-    after_start=(Role.NOTIFICATION,),
+    after_start=(turns.Role.NOTIFICATION,),
     refused_by_mode=(
-        ModeRefusal(modes=("default", "plan", "auto"), texts=_REFUSED),
-        ModeRefusal(modes=("auto_edit",), texts={tools.SHELL: _REFUSED[tools.SHELL]}),
+        turns.ModeRefusal(modes=("default", "plan", "auto"), texts=_REFUSED),
+        turns.ModeRefusal(modes=("auto_edit",), texts={tools.SHELL: _REFUSED[tools.SHELL]}),
     ),
     mode="yolo",
     rules={
@@ -283,7 +265,7 @@ QWEN_CODE = Profile(
     transcript=TRANSCRIPT,
     commands=COMMANDS,
     options={
-        "permission_mode": OptionRule(
+        "permission_mode": turns.OptionRule(
             default="yolo",
             choices=("default", "plan", "auto_edit", "auto", "yolo"),
             rule=observed(
@@ -296,11 +278,11 @@ QWEN_CODE = Profile(
     own_values=own_values,
 )
 
-_OLDER_CAP = CapRules(
+_OLDER_CAP = turns.CapRules(
     cap=100,
     overrides_at_cap=True,
-    resets=Resets.CALLS_DONE,
-    flag=FlagUse.ALWAYS,
+    resets=turns.Resets.CALLS_DONE,
+    flag=turns.FlagUse.ALWAYS,
     rules={
         "cap": observed("the 100th refusal of a stop in a row is overridden", _OLDER),
         "cap across refused calls": assumed(
