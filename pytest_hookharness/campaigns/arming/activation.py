@@ -76,7 +76,6 @@ class Activation:
     Attributes:
         title: What was activated, in words that follow "with".
         command: The shell command that does it, run by the agent; empty for none.
-        files: The files that do it, by path in the project.
         home: Files that the command reads, by path below HOME.
         usual: Whether agents do it in their usual work, so that it starts no loop.
     """
@@ -127,7 +126,6 @@ def given_activations(commands: Sequence[str], files: Sequence[str]) -> list[Act
     Return the ways to make hooks active that a person names.
 
     Args:
-        commands: Shell commands that the agent runs.
         files: Files, by their paths in the project and from the current folder.
 
     Raises:

@@ -62,7 +62,6 @@ class CheckedProject:
     What a project needs so that hooks check it.
 
     Attributes:
-        files: The files that it lacks, by path.
         words: What they are, as in "a package.json with the scripts lint, test".
         kinds: Extensions of the source files of such projects.
     """

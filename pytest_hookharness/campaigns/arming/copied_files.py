@@ -44,9 +44,7 @@ def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
 
 
 def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str, str]:
-    """
-    Return the texts of missing scripts and of the files beside them, by the paths that commands name.
-    """
+    """Return the texts of missing scripts and of the files beside them, by the paths that commands name."""
     commands = " ".join(text for hook in hooks for text in hook.words)
     names = dict.fromkeys(os.path.normpath(found["path"]) for found in _PATH.finditer(commands))
     texts: dict[str, str] = {}

@@ -62,8 +62,6 @@ class StateContents:
     Fills in the text of one state file.
 
     Attributes:
-        path: The path of the file.
-        asked: What its hook asks of each field.
         lists: Paths of checklists that the same document names.
     """
 

@@ -75,8 +75,6 @@ def arm_states(
 
     Args:
         played: The sessions so far, of which a harmless one had each event once.
-        try_out: Plays short sessions.
-        look: Plays a session, and returns what hooks looked for in vain.
     """
     waiting = _waiting(hook_set, played)
     there = {path for one in played for path in one.session.scenario.files}

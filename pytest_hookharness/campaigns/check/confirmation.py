@@ -43,8 +43,6 @@ class Confirmation:
 
     Attributes:
         seconds_left: Returns the seconds that a session may take; zero if no time is left for one.
-        play: Plays a session.
-        evidence: The symptom, and the session that showed it first.
         tier: How hook runs are isolated; ``None`` for the best that this machine has.
     """
 

@@ -111,8 +111,6 @@ def commonly_refused(
 
     Args:
         sources: The sources of the hooks, and of what they load, which may name files and commands.
-        named: Commands that the hooks name.
-        files: Files of the project that the hooks name.
     """
     yield Read(file=".env")
     removals = [f"rm {file}" for file in files if _SIMPLE_PATH.fullmatch(file)][:_MOST_REMOVED]

@@ -41,7 +41,6 @@ def find_hook_sets(path: Path, host: str = "", *, copies: bool = False) -> tuple
     Return the hook sets of a project folder, one for each host, or the one of a settings file.
 
     Args:
-        path: A folder or a file.
         host: The only host whose hooks are wanted; empty for all.
         copies: Whether files that look like settings elsewhere are wanted where there are no others.
 

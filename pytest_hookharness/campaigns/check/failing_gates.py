@@ -95,7 +95,6 @@ def plan_failing_gates(
     Yield two short sessions with the checks that Stop hooks start: in one they fail, in one not.
 
     Args:
-        waiting: The hooks that nothing activated so far.
         prepared: Whether the project has the files that they name; without such files, nothing is yielded.
         known: Whether git tracks the files that the agent changes; else they are new.
     """

@@ -36,15 +36,7 @@ def prove_further(
     known: Collection[Problem],
     played: Sequence[PlayedSession],
 ) -> Iterator[Problem]:
-    """
-    Yield hooks that decide by chance, guards that need one program, faulty gates, and false advice.
-
-    Args:
-        hook_set: The hooks.
-        try_out: Plays sessions, and shows the words meanwhile.
-        known: The problems found so far; new ones get other ids.
-        played: The sessions so far.
-    """
+    """Yield hooks that decide by chance, guards that need one program, faulty gates, and false advice."""
     found = [*known]
     for words, prove in _PROOFS.items():
         for one in prove(hook_set, partial(_play, try_out, words), [*found], played):

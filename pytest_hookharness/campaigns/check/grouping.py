@@ -56,9 +56,6 @@ class SymptomEvidence:
     One cause, with the shortest of the sessions that showed it.
 
     Attributes:
-        id: A name for it.
-        symptom: What was seen.
-        trace: The trace of the session.
         shown_by: The titles of all sessions that showed it.
         others: Sessions that showed it with other words, each with its symptom and its trace.
     """
@@ -132,8 +129,6 @@ class Summary:
 
     Attributes:
         problems: Problems that show only in all hook runs together.
-        triggered: The commands of the hooks that ran.
-        tried: What was tried, in sentences.
         open: What was not tested, in sentences.
         undecided: Why it is unknown whether the hooks are right, in sentences.
     """
@@ -210,13 +205,7 @@ def summarise(
     stuck: Collection[str] = (),
     known: Sequence[Problem] = (),
 ) -> Summary:
-    """
-    Return what the sessions of a hook set show besides symptoms.
-
-    Args:
-        stuck: Commands that cannot run.
-        known: The problems that were found.
-    """
+    """Return what the sessions of a hook set show besides symptoms."""
     outcomes = [one.outcome for one in played if one.outcome is not None]
     before = original_commands(hook_set)
     # Of a handler that is no command, only an answer was assumed.

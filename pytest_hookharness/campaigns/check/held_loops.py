@@ -110,7 +110,6 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
 
     Args:
         played: The sessions so far, of which a harmless one shows what hooks refuse without a loop.
-        try_out: Plays short sessions.
     """
     held = [one for one in played if _is_loop(hook_set, one)]
     active = [one for one in held if one.session.active]

@@ -152,7 +152,6 @@ def lent_home(hook_set: HookSet, base: Path, *, caches: bool) -> Generator[HookS
     Yield the hook set with a folder that its sessions get as HOME, and with the caches that they may read.
 
     Args:
-        hook_set: The hook set.
         base: The folder below which copies are put.
         caches: Whether caches may be shown, because what is written to them is thrown away.
     """

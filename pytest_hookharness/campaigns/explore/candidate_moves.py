@@ -105,7 +105,6 @@ class Suggestions:
         given: Moves that the author of the scenario gives.
         named: Moves that the hooks and the workspace suggest.
         hooks: The files of hooks; no suggested move touches them.
-        reach: What suggested commands can reach.
     """
 
     given: tuple[Move, ...]
@@ -119,7 +118,6 @@ class CandidateMoves:
     The candidate moves of an exploration; more are added as hooks name them.
 
     Attributes:
-        moves: The moves, in the order in which they were found.
         missing: How many moves were left out, by reason.
     """
 
@@ -129,7 +127,6 @@ class CandidateMoves:
 
         Args:
             suggestions: What the agent can do; a stop is added if there is none.
-            limit: How many candidates there may be.
             fixed: Whether only the given moves are candidates.
         """
         self.moves: list[Move] = []

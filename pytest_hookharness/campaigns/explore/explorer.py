@@ -122,7 +122,6 @@ class Explorer:
 
         Args:
             suggestions: What the agent can do, if the scenario does not say it.
-            expand_all: Expands the states of tasks.
             seconds: Seconds of real time for all of it.
         """
         options = scenario.explore or ExploreOptions()

@@ -106,7 +106,6 @@ class StateGraph:
     Attributes:
         paths: For each state the acts by which it was first reached.
         successors: For each state the successors of its moves that were tried, in the order of the moves.
-        digests: The fingerprints of the states.
     """
 
     def __init__(self, limit: int) -> None:
@@ -158,7 +157,6 @@ class StateGraph:
         Return the number of moves whose successor is unknown, by reason.
 
         Args:
-            moves: The number of candidate moves.
             missing: How many more moves were named, by why they are no candidates.
             untried: Why not all candidates were tried.
         """

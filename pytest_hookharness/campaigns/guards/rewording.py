@@ -35,9 +35,7 @@ class Refusals:
     What one hook refused.
 
     Attributes:
-        hook: The command of the hook.
         commands: The shell commands, each once, the first of each program before the second ones.
-        files: The files whose edits it refused.
         reads: The files that it did not let a tool read.
         lines: The edits of one line that it refused, as they are called.
         seconds: How long it usually keeps a processor busy.
@@ -73,8 +71,6 @@ def reword(
     What shows most comes first, as a session may have to be short.
 
     Args:
-        host: The host that has the tools.
-        commands: The commands.
         files: Files whose edits hooks refused; an edit that only mentions them must be allowed.
         further: How many of the commands, at the end, are only tried in the forms in which they are data.
     """
@@ -113,8 +109,6 @@ class Suspect:
     A command that was refused where its words were data, and harmless words were allowed.
 
     Attributes:
-        command: The command.
-        family: The family of the mutation that shows it.
         wording: The mutation in words.
         hook: The command of the hook that refused it; empty if that is unknown.
     """

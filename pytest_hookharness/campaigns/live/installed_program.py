@@ -18,15 +18,7 @@ class NoProgram(Exception):
 
 @dataclass(frozen=True, slots=True)
 class InstalledProgram:
-    """
-    A real program on this machine.
-
-    Attributes:
-        program: How it is started.
-        version: Its version, as it says itself.
-        folder: The folder of its installation.
-        command: The words that start it.
-    """
+    """A real program on this machine."""
 
     program: LiveProgram
     version: str

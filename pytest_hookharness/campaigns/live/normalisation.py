@@ -17,9 +17,7 @@ class Normalisation:
     One row of the table of what is made alike.
 
     Attributes:
-        what: What it is, in words.
         pattern: What stands for it in a text; empty if its keys say it.
-        put: What takes its place.
         keys: The keys whose texts and numbers it is; empty for any text.
     """
 

@@ -70,7 +70,6 @@ class QuestionWriter:
     Writes questions about one host.
 
     Attributes:
-        events: The events that questions lead to.
         cases: For each of them the cases that `explain` explains, by name.
         limit: The key of a handler that gives it a second.
     """

@@ -36,9 +36,6 @@ class RecordedRun:
     One run of one hook.
 
     Attributes:
-        event: The host's name of the event.
-        command: The hook's command line.
-        stdin: What it was given.
         exit: Its exit code, negative for a signal; ``None`` if that is unknown.
         folder: Its working folder; empty if that is unknown.
         env: The environment variables that the host changed for it, each with its value; ``None`` for one
@@ -87,7 +84,6 @@ class ComparableSession:
         told: What was new for the model before each of its messages.
         moves: What the agent did in each of its messages, in words.
         files: Kind, mode and content of the files of the workspace at the end, by path.
-        end: How it ended.
         folders: Its absolute folders, each with a name.
         rules: The rules behind the decisions of the simulated host, by event; empty for the real one.
         words: The events of what hooks said in the simulation, by text; empty for the real host.
@@ -125,10 +121,6 @@ def of_outcome(
     Return the record of a simulated session.
 
     Args:
-        outcome: The outcome of the session.
-        files: What stands in `ComparableSession.files`.
-        folders: Likewise.
-        limit: The most turns of the session.
         launches: How each hook process of the session was started, in order.
         given: The environment of the host.
     """
@@ -202,7 +194,6 @@ def read_tapped(
     Return the hook runs that a tap noted, each with the time of its start, in this order.
 
     Args:
-        lines: The lines of the tap.
         given: The environment of the host.
     """
     found: dict[tuple[int, float], tuple[float, RecordedRun]] = {}

@@ -60,7 +60,6 @@ class ResumedPlays:
     Attributes:
         seen: Returns whether a trace, of a workspace with these folders, has the wanted refusal.
         endless: Whether a session that ends by itself does not show the loop.
-        remaining: Returns the seconds that are left.
     """
 
     def __init__(
@@ -172,13 +171,8 @@ class LoopPlays:
     The plays for one loop.
 
     Attributes:
-        loop: The loop, a row of refusals.
-        settings: The settings of each play.
-        resources: Where and with whose help it is played.
         top: The top of the recorded project, as the transcript names it.
         hooks: Commands of the hooks that refuse; empty until they are known.
-        plays: How many sessions were played.
-        began: When the first one began.
     """
 
     loop: DetectedLoop
@@ -256,8 +250,6 @@ class LoopPlays:
         Return a small scenario; it shows the loop in a play as thorough as that of the written test.
 
         Args:
-            scenario: The whole session.
-            kept: The refused move.
             named: If the project is not in the scenario, the files that may be enough.
         """
         quick = self._search(scenario, kept, named, quick=True)

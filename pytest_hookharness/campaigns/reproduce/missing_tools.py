@@ -39,9 +39,6 @@ def find_missing_tools(
     Return the programs that the hooks of a play call and that are not installed here.
 
     Args:
-        outcome: The play.
-        settings: The settings of the play.
-        resources: With whose help it is played.
         play: Plays a scenario; called only if there may be such a program.
     """
     scenario = outcome.scenario

@@ -27,7 +27,6 @@ class RefusalCounts:
     How many refusals are as recorded.
 
     Attributes:
-        recorded: How many the transcript has.
         same: How many of them, from the first, the replay has in the same order.
         more: How many further refusals the replay has.
         difference: The first difference, in words; empty if there is none.
@@ -47,7 +46,6 @@ class Reproduction:
     The result of ``hookharness reproduce``.
 
     Attributes:
-        source: Path of the transcript.
         host: The host that wrote it, with its version.
         played: The host profile that was played.
         loop: The loop in the transcript, in one sentence; empty if there is none.
@@ -55,15 +53,10 @@ class Reproduction:
         further: The results for the shorter loops that were reproduced too, each by itself.
         without: Why no loop is there, and what the transcript has instead; empty if there is one.
         project: Which files the hooks saw, in words.
-        compared: How many refusals are as recorded.
         verdict: The verdict on the whole session, followed by its text.
-        reproduced: Whether the loop was seen again.
         left_out: What the replay did not do.
         missing: What the transcripts of this host do not contain.
         shrunk: What the small scenario contains, and whether each part is needed; empty if there is none.
-        plays: How many sessions were played.
-        seconds: How long it took.
-        files: Paths of the scenarios that were written.
         doubt: When these expect the wrong thing, in sentences; empty if they cannot.
     """
 
@@ -151,9 +144,6 @@ def compare(
     Return how far the refusals of a replay are those of the transcript.
 
     Args:
-        recorded: The refusals of the transcript.
-        outcome: The replay.
-        project: Folder of the recorded project.
         of_subagent: Whether they are about the stops of subagents; all others are left out then.
     """
     every = (one for one in replayed_refusals(outcome.trace) if one)

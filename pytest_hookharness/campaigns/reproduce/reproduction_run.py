@@ -85,13 +85,8 @@ class ReproductionRun:
     The reproduction of one session.
 
     Attributes:
-        source: The transcript.
-        settings: The settings of each play.
-        resources: Where and with whose help it is played.
         project: The project; ``None`` for the folder that the transcript names.
         at: The commit; empty for the one that the transcript names.
-        output: The folder for the scenarios.
-        shrinks: Whether the scenario is shrunk.
     """
 
     source: Path

@@ -28,7 +28,6 @@ class SessionFiles:
     Attributes:
         stream: The moves of the main agent, followed by those of each subagent.
         unread: Number of parts that could not be read, by reason.
-        subagents: Number of files of subagents that were read.
     """
 
     stream: SessionStream

@@ -46,10 +46,8 @@ class HookTraits:
     What the hooks of a scenario suggest to try.
 
     Attributes:
-        words: The words of their source.
         called: The words that stand where a command is called.
         runners: The commands that run the hooks' own scripts.
-        environment: The environment of the host.
         sets: The number of configured hooks of each event.
         scripts: The content of their scripts, by path relative to the workspace.
     """

@@ -61,12 +61,8 @@ class RaceSetup:
     What a race takes place in.
 
     Attributes:
-        testbed: Where the hooks run.
         checkpoint: The state that every round begins with.
-        parallel: How many runs there are, and what counts them.
-        event: The event of the hooks.
         calls: The inputs of the runs, which get them in turn, each with the hooks that run for it.
-        remaining: Returns the seconds that are left.
     """
 
     testbed: Testbed

@@ -35,11 +35,7 @@ class Evidence:
     What one hook did in a trial, compared with a run without the mutation.
 
     Attributes:
-        hook: The command of the hook.
-        outcome: Its reaction to the mutation.
-        text: What was seen in both runs.
         payload: Whether its payload is refused without the mutation; empty where that is not distinguished.
-        finding: The defect that this is; ``None`` if it is none.
     """
 
     hook: str
@@ -69,8 +65,6 @@ class NotTried:
     What a family cannot try on a scenario, so that silence is never taken for a good sign.
 
     Attributes:
-        family: The family of mutations.
-        why: The reason.
         mutation: The mutation in words, which makes it a row of the table; empty for a note alone.
     """
 
@@ -241,7 +235,5 @@ class Family(Protocol):
 
         Args:
             request: One word of `vary`; other modules may answer it as well, or this one not at all.
-            outcome: What a run of the scenario showed.
-            traits: What its hooks suggest to try.
         """
         ...

@@ -34,7 +34,6 @@ class TestMatrix:
     What is tried, and what cannot be tried.
 
     Attributes:
-        trials: The mutations, in order.
         untried: Mutations that cannot be tried here, each with its reason.
         notes: What else cannot be tried, in sentences.
         race: Parallel hook runs that are tried as well; ``None`` for none.
@@ -78,8 +77,6 @@ def draw_up(base: Outcome, traits: HookTraits, selection: TrialSelection | None)
     Return the test matrix of a scenario that was run once.
 
     Args:
-        base: What that run showed.
-        traits: What its hooks suggest to try.
         selection: Which trials to keep; ``None`` for all.
     """
     trials, left_out = plan_trials(base, traits)
@@ -140,8 +137,6 @@ def summarize(
     Return the outcome with what the trials have shown until now.
 
     Args:
-        base: What the scenario itself showed.
-        matrix: The trials.
         tried: The outcomes of those that were made, by place.
         others: The outcomes of what is no mutation, such as parallel hook runs.
     """

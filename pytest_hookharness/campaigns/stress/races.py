@@ -137,8 +137,6 @@ def run_race(
     Run a session, and its hooks side by side where the session first comes to them.
 
     Args:
-        testbed: Where the session runs.
-        parallel: Which hooks run, and how.
         remaining: Returns the seconds that are left for all of it.
 
     Raises:

@@ -46,11 +46,7 @@ def vary(
     Run a scenario again with one difference at a time, and return its outcome with what that showed.
 
     Args:
-        base: What a run of the scenario showed.
-        traits: What its hooks suggest to try.
-        runner: What runs scenarios.
         settings: The settings of further runs; all of them together may take ``wall`` seconds.
-        on_trial: Called after each trial.
     """
     if base.scenario.cover:
         # Covered folders are the developer's own, so no trial may change them.

@@ -67,7 +67,6 @@ def leave(trial: Mutation, why: str, *, left: bool = True) -> TrialOutcome:
     Return the outcome of a trial that was not made, or that proves nothing.
 
     Args:
-        why: The reason.
         left: Whether it should have been tried; otherwise there was nothing to try.
     """
     nothing = Evidence(hook="", outcome="not tried", text=why)

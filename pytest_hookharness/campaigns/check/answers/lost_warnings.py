@@ -73,7 +73,6 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
     Yield the streams and the texts of advice behind which a shell script ends with 0.
 
     Args:
-        text: The script.
         loaded: The texts of the files that it loads, as far as they are known.
         of_calls: Whether it runs at calls and prompts; at other events, a warning alone may be for a log.
     """

@@ -45,8 +45,6 @@ def case_arms(code: str, shown: str, looped: Mapping[str, Sequence[str]]) -> Ite
     Yield the arms of each ``case`` that compares one variable.
 
     Args:
-        code: The script without comment lines.
-        shown: The script without quoted text, as ``code_of`` returns it.
         looped: The texts that variables of loops take.
     """
     for header in islice(_HEADER.finditer(code), _MOST):

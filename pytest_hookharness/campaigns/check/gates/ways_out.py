@@ -73,9 +73,6 @@ class WayOut:
     What an agent did until its stop was allowed.
 
     Attributes:
-        event: The event that was refused before.
-        reason: What the first refusal said.
-        moves: What the agent did, in order.
         unmade: Files that the hooks looked for in vain.
     """
 
@@ -118,9 +115,6 @@ def find_way_out(
 
     Args:
         session: A session in which stops are refused again and again.
-        trace: What happened in it.
-        symptom: The loop.
-        root: The folder of the project.
         runs: Whether commands that only hooks name may be run.
     """
     if any(one.startswith(OF_CHANCE) for one in symptom.assumes):

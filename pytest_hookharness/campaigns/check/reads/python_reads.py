@@ -29,7 +29,6 @@ def python_reads(
     Return what a Python script reads from its input; nothing if it cannot be parsed.
 
     Args:
-        text: The script.
         load: Returns the text of a module beside the script, or an empty text.
         host: A host, to whose branches the reads are limited; empty for all reads.
     """
@@ -194,7 +193,6 @@ class _InputFollower:
         Return which values of the input an expression may have, and keep what it reads for them.
 
         Args:
-            node: The expression.
             name: The variable that gets the value; empty for none, ``None`` for one that is not used.
         """
         paths = self._follow(node)

@@ -124,7 +124,6 @@ class Condition:
         begin: Where the condition or the texts of the arm begin in the script.
         end: Where they end.
         case: Where the ``case`` of the arm begins.
-        is_arm: Whether it is an arm.
     """
 
     begin: int
@@ -215,7 +214,6 @@ class ShellScript:
     Attributes:
         code: The script without comment lines.
         shown: The script without quoted text, as ``code_of`` returns it.
-        functions: Its functions.
     """
 
     code: str

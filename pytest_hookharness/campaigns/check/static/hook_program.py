@@ -75,7 +75,6 @@ class Obstacle:
     Attributes:
         cause: What hooks with the same defect have in common.
         text: The defect in words, to be written after the event.
-        fix: How to fix it.
         local: Whether only this machine or checkout lacks something, so that nothing follows about the hook.
         missing: The path of a script that is missing, as the command gives it with its variables filled in.
     """

@@ -51,7 +51,6 @@ def in_right_unit(text: str, timeouts: Collection[float], unit: float) -> tuple[
     Return the settings with these timeouts in the host's unit, and a map from old to new numbers.
 
     Args:
-        text: The file.
         timeouts: The timeouts, in seconds, that are meant in another unit.
         unit: The unit of the host, in seconds.
     """

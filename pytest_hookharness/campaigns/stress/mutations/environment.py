@@ -62,7 +62,6 @@ class Shell(Mutation):
     Attributes:
         words: How it is started; empty for the host's own.
         env: Variables that make it behave as another.
-        fault: Whether it is judged as a fault.
     """
 
     words: str = ""
@@ -99,8 +98,6 @@ class _Surroundings(Mutation, fault=True):
 
     Attributes:
         words: What they bring about.
-        files: Files of the workspace.
-        home: Files of the home folder.
         extra: A further text in each input, without which the fault does not show; empty for none.
     """
 

@@ -45,7 +45,6 @@ class StateFile(Mutation, family="state"):
 
     Attributes:
         path: The file, relative to the workspace.
-        how: The harm.
         turn: The turn after which it is done.
     """
 

@@ -37,7 +37,6 @@ class CommandForm:
     A way to write a command.
 
     Attributes:
-        form: Its name.
         text: The command line.
         code: Whether that line executes the command.
     """
@@ -77,7 +76,6 @@ class _Worded(Mutation):
     The words of a refused command in another place.
 
     Attributes:
-        turn: The turn of the refused call.
         command: The command that the shell is given, or that was refused.
         must_be_refused: Whether the words are executed there.
     """
@@ -108,12 +106,7 @@ class _Worded(Mutation):
 
 @dataclass(frozen=True, slots=True)
 class MovedWords(_Worded, family="words"):
-    """
-    Words in the description of a call, where they command nothing.
-
-    Attributes:
-        words: The description.
-    """
+    """Words in the description of a call, where they command nothing."""
 
     words: str
 
@@ -149,8 +142,6 @@ class Quoted(_Worded, family="quoting"):
     The words of a refused command, as data or as code of another form.
 
     Attributes:
-        form: The name of the form.
-        text: The command line in that form.
         harmless: A command line of the same form whose words nobody refuses.
     """
 
@@ -194,14 +185,7 @@ class Quoted(_Worded, family="quoting"):
 
 @dataclass(frozen=True, slots=True)
 class SameName(Mutation, family="names"):
-    """
-    A move repeated on another file, which usually has the base name of the first.
-
-    Attributes:
-        turn: The turn of the move.
-        file: The file of the move.
-        twin: The other file.
-    """
+    """A move repeated on another file, which usually has the base name of the first."""
 
     turn: int
     file: str
