@@ -144,8 +144,7 @@ def group(hook_set: HookSet, played: Sequence[PlayedSession], *, mark: str) -> t
     """
     Return the symptoms of some sessions, each cause once, without those of hooks checked with another host.
 
-    Args:
-        mark: Name of a file that appears only if a hook executes its input.
+    ``mark`` is a file that appears only if a hook executes its input.
     """
     causes: dict[tuple[str, str, str], list[tuple[CheckSession, Outcome, Symptom]]] = {}
     for one in played:

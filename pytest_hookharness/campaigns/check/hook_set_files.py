@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.copied_files import copied_files, namesakes
-from pytest_hookharness.campaigns.arming.installed_plugins import installed_plugin
+from pytest_hookharness.campaigns.arming.copied_files import copied_files, installed_plugin, namesakes
 from pytest_hookharness.campaigns.arming.project_texts import read_text, without_json_comments
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
 from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from pytest_hookharness.campaigns.arming.stand_ins import describe_stand_ins
 from pytest_hookharness.campaigns.check.hook_statistics import find_never_run, percentile
+from pytest_hookharness.campaigns.check.session_scenario import describe_stand_ins
 from pytest_hookharness.campaigns.check.static.mendable_hooks import (
     as_written,
     bare_scripts,

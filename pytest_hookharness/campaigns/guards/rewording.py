@@ -66,9 +66,7 @@ def reword(
     """
     Return acts with commands as they are and in every form, and with harmless words where they are data.
 
-    There are none for no commands and files.
-
-    What shows most comes first, as a session may have to be short.
+    There are none for no commands and files. What shows most comes first, as a session may have to be short.
 
     Args:
         files: Files whose edits hooks refused; an edit that only mentions them must be allowed.
@@ -106,11 +104,7 @@ def _described(host: str, words: str) -> ToolCall:
 @dataclass(frozen=True, slots=True)
 class Suspect:
     """
-    A command that was refused where its words were data, and harmless words were allowed.
-
-    Attributes:
-        wording: The mutation in words.
-        hook: The command of the hook that refused it; empty if that is unknown.
+    A command that a hook refused where its words were data, though it allowed harmless ones in that mutation.
     """
 
     command: str
@@ -236,15 +230,15 @@ def refused_by_hook(outcomes: Sequence[Outcome]) -> list[Refusals]:
                 dict.fromkeys(one.file for one in moves if isinstance(one, Edit) and one.file not in made)
             ),
             reads=tuple(dict.fromkeys(one.file for one in moves if isinstance(one, Read))),
-            lines=tuple(dict.fromkeys(name for move in moves if ": " in (name := _edit_name(move)))),
+            lines=tuple(
+                dict.fromkeys(
+                    name for one in moves if isinstance(one, Edit) and ": " in (name := call_name(one))
+                )
+            ),
             seconds=_seconds(hook, outcomes),
         )
         for hook, moves in found.items()
     ]
-
-
-def _edit_name(move: Act) -> str:
-    return call_name(move) if isinstance(move, Edit) else ""
 
 
 def _seconds(hook: str, outcomes: Sequence[Outcome]) -> float:

@@ -57,12 +57,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """
-    A scenario in the simulation and on the real host.
-
-    Attributes:
-        host: Name and version of the profile.
-    """
+    """A scenario in the simulation and on the real host; ``host`` has the name and version of the profile."""
 
     host: str
     version: str
@@ -116,12 +111,7 @@ def compare(
     *,
     unordered: Sequence[frozenset[str]] = (),
 ) -> Comparison:
-    """
-    Compare two records of one scenario.
-
-    Args:
-        unordered: Sets of events that the host may run at the same time.
-    """
+    """Compare two records of one scenario; ``unordered`` are sets of events that may run at the same time."""
     tally = _Tally()
     for turn in range(max(len(simulated.runs), len(real.runs))):
         tally.turn = turn

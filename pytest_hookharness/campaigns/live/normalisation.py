@@ -53,19 +53,13 @@ TABLE = (
 # Environment variables of hooks that are not compared: those of the shell and of the user, and those that
 # name a process, a socket, a token or a folder of a running host. Some programs put such folders into PATH.
 # The comparison itself sets QWEN_CODE_NO_RELAUNCH and the model of Qwen Code.
-NOT_COMPARED = frozenset(
-    (
-        *("_", "SHLVL", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "TZ", "LC_ALL", "LC_CTYPE"),
-        *("PATH", "CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN"),
-        *("CLAUDE_CODE_CHILD_NOTES_DIR", "QWEN_CODE_LAUNCHER_PID", "QWEN_CODE_CLI"),
-        *(
-            "QWEN_CODE_MANAGED_NPM_PIN",
-            "QWEN_CODE_MODEL",
-            "QWEN_CODE_MODEL_IDENTITY",
-            "QWEN_CODE_NO_RELAUNCH",
-        ),
-    )
-)
+NOT_COMPARED = frozenset({
+    "_", "SHLVL", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "TZ", "LC_ALL", "LC_CTYPE", "PATH",
+    "CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_CHILD_NOTES_DIR",
+    "QWEN_CODE_LAUNCHER_PID", "QWEN_CODE_CLI", "QWEN_CODE_MANAGED_NPM_PIN", "QWEN_CODE_MODEL",
+    "QWEN_CODE_MODEL_IDENTITY", "QWEN_CODE_NO_RELAUNCH",
+})  # fmt: skip
 
 
 def normalised(value: Json, folders: Sequence[tuple[str, str]], key: str = "") -> Json:

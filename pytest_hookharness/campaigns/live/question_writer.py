@@ -39,13 +39,7 @@ def unasked_events(profile: Profile) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """
-    A case that `explain` explains.
-
-    Attributes:
-        end: How the hook run ends.
-        meaning: What it means.
-    """
+    """A case that `explain` explains: how a hook run ends, and what that means."""
 
     end: ExplainedCase
     meaning: Meaning

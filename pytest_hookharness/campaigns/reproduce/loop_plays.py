@@ -249,8 +249,7 @@ class LoopPlays:
         """
         Return a small scenario; it shows the loop in a play as thorough as that of the written test.
 
-        Args:
-            named: If the project is not in the scenario, the files that may be enough.
+        If the project is not in the scenario, the ``named`` files may be enough.
         """
         quick = self._search(scenario, kept, named, quick=True)
         if quick.best == scenario or self.shows(self.play(quick.best)):

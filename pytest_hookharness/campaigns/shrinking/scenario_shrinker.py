@@ -211,10 +211,7 @@ def minimise(items: Sequence[T], shows: Callable[[tuple[T, ...]], bool], least: 
 
     The algorithm is ddmin (Zeller and Hildebrandt, 2002), without its tests of single groups: the problems
     here need their items together. If every call of ``shows`` could decide, the result is 1-minimal: without
-    any one of its items the problem does not show.
-
-    Args:
-        least: How many items stay in any case.
+    any one of its items the problem does not show. At least ``least`` items stay.
     """
     kept = tuple(items)
     parts = 2 if len(kept) > 1 else 1

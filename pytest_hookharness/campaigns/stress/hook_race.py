@@ -57,13 +57,7 @@ _LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class RaceSetup:
-    """
-    What a race takes place in.
-
-    Attributes:
-        checkpoint: The state that every round begins with.
-        calls: The inputs of the runs, which get them in turn, each with the hooks that run for it.
-    """
+    """The testbed of a race, the state in which each round begins, and its inputs, each with its hooks."""
 
     testbed: Testbed
     checkpoint: Checkpoint

@@ -64,8 +64,7 @@ class NotTried:
     """
     What a family cannot try on a scenario, so that silence is never taken for a good sign.
 
-    Attributes:
-        mutation: The mutation in words, which makes it a row of the table; empty for a note alone.
+    With the words of a mutation it is a row of the table, and otherwise a note.
     """
 
     family: str
@@ -205,11 +204,9 @@ class Mutation:
 
     def result(self, evidence: Evidence, *, left: bool = False) -> TrialResult:
         """
-        Return the row of a table that a piece of evidence is.
+        Return a piece of evidence as a row of a table; that without a hook says why nothing was tried.
 
-        Args:
-            evidence: The evidence; that without a hook says why nothing was tried.
-            left: Whether it should have been tried and was not, or proved nothing.
+        With ``left``, it should have been tried and was not, or proved nothing.
         """
         return TrialResult(
             family=self.family,
@@ -233,7 +230,6 @@ class Family(Protocol):
         """
         Yield the mutations that a request means for a scenario, and what of them cannot be tried.
 
-        Args:
-            request: One word of `vary`; other modules may answer it as well, or this one not at all.
+        Other modules may answer the request as well, or this one not at all.
         """
         ...

@@ -64,10 +64,7 @@ class TrialOutcome:
 
 def leave(trial: Mutation, why: str, *, left: bool = True) -> TrialOutcome:
     """
-    Return the outcome of a trial that was not made, or that proves nothing.
-
-    Args:
-        left: Whether it should have been tried; otherwise there was nothing to try.
+    Return the outcome of a trial that proves nothing, or with ``left`` of one that should have been made.
     """
     nothing = Evidence(hook="", outcome="not tried", text=why)
     return TrialOutcome((trial.result(nothing, left=left),))

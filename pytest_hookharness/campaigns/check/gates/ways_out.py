@@ -70,10 +70,7 @@ _LONGEST = 1 << 16
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayOut:
     """
-    What an agent did until its stop was allowed.
-
-    Attributes:
-        unmade: Files that the hooks looked for in vain.
+    What an agent did until its stop was allowed, in order, and the files that hooks had looked for in vain.
     """
 
     event: str
@@ -113,9 +110,7 @@ def find_way_out(
     """
     Return what an agent did after some refusals that ended a session; ``None`` if nothing that was asked did.
 
-    Args:
-        session: A session in which stops are refused again and again.
-        runs: Whether commands that only hooks name may be run.
+    Commands that only hooks name are run with ``runs``.
     """
     if any(one.startswith(OF_CHANCE) for one in symptom.assumes):
         # What the agent did may not be why its stop was allowed.

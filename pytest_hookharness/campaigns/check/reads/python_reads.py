@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
+from pytest_hookharness.campaigns.check.reads.key_meanings import KeyPath, KeyRead, join_reads
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.copied_files import OF_TOOLS
-from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
+from pytest_hookharness.campaigns.check.static.relative_files import starts_elsewhere
 from pytest_hookharness.execution.startup.programs import syntax_error
 from pytest_hookharness.execution.workspace.uv_stand_in import find_script, needs_only_python
 from pytest_hookharness.model.checkup import HookSet, script_of

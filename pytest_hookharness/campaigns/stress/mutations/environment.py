@@ -94,11 +94,9 @@ class Shell(Mutation):
 @dataclass(frozen=True, slots=True)
 class _Surroundings(Mutation, fault=True):
     """
-    Variables, and the files that they name.
+    Variables, and the files that they name; ``words`` say what they bring about.
 
-    Attributes:
-        words: What they bring about.
-        extra: A further text in each input, without which the fault does not show; empty for none.
+    A fault may only show with a further text in each input (``extra``).
     """
 
     words: str

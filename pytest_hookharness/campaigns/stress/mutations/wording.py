@@ -33,13 +33,7 @@ _PLAIN = re.compile(r"[\w./=:@%+,-]+( [\w./=:@%+,-]+)+")
 
 @dataclass(frozen=True, slots=True)
 class CommandForm:
-    """
-    A way to write a command.
-
-    Attributes:
-        text: The command line.
-        code: Whether that line executes the command.
-    """
+    """A way to write a command: its name, the command line, and whether that executes the command."""
 
     form: str
     text: str
@@ -138,12 +132,7 @@ def _described(scenario: Scenario, command: str, description: str, label: str) -
 
 @dataclass(frozen=True, slots=True)
 class Quoted(_Worded, family="quoting"):
-    """
-    The words of a refused command, as data or as code of another form.
-
-    Attributes:
-        harmless: A command line of the same form whose words nobody refuses.
-    """
+    """The words of a refused command, as data or as code of another form, and harmless ones in that form."""
 
     form: str
     text: str
