@@ -53,11 +53,7 @@ _NUMBER = re.compile(r"\d+")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SymptomEvidence:
     """
-    One cause, with the shortest of the sessions that showed it.
-
-    Attributes:
-        shown_by: The titles of all sessions that showed it.
-        others: Sessions that showed it with other words, each with its symptom and its trace.
+    One cause, with the shortest session that showed it, the titles of all, and those that used other words.
     """
 
     id: str

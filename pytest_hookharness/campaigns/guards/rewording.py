@@ -67,10 +67,7 @@ def reword(
     Return acts with commands as they are and in every form, and with harmless words where they are data.
 
     There are none for no commands and files. What shows most comes first, as a session may have to be short.
-
-    Args:
-        files: Files whose edits hooks refused; an edit that only mentions them must be allowed.
-        further: How many of the commands, at the end, are only tried in the forms in which they are data.
+    Edits that only mention files must be allowed. ``further`` commands, at the end, are only tried as data.
     """
     harmless = [one.text for one in forms_of(HARMLESS) if not one.code] if commands else []
     data = [text for command in commands for text in (command, *_forms(command, code=False))]

@@ -30,11 +30,7 @@ _UNSTEADY = "two plays of the same session did not agree"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAnswer:
     """
-    The answer to one question.
-
-    Attributes:
-        difference: The first difference; ``None`` unless the answer is ``different``.
-        why: Why the question was not reached, or the known reason of a difference; empty if there is none.
+    The answer to one question, the first difference, and why it is known or the question was not reached.
     """
 
     question: Question

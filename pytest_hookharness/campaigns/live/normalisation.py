@@ -14,11 +14,7 @@ _ISO = r"\d{4}-\d\d-\d\d(?:T|-| )\d\d[:-]\d\d[:-]\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?
 @dataclass(frozen=True, slots=True)
 class Normalisation:
     """
-    One row of the table of what is made alike.
-
-    Attributes:
-        pattern: What stands for it in a text; empty if its keys say it.
-        keys: The keys whose texts and numbers it is; empty for any text.
+    One row of the table of what is made alike: a pattern in any text, or the texts and numbers of some keys.
     """
 
     what: str

@@ -60,13 +60,7 @@ class Case:
 
 
 class QuestionWriter:
-    """
-    Writes questions about one host.
-
-    Attributes:
-        cases: For each of them the cases that `explain` explains, by name.
-        limit: The key of a handler that gives it a second.
-    """
+    """Writes questions about one host: of the cases of its events; ``limit`` gives a handler a second."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile

@@ -62,11 +62,9 @@ class RecordedRun:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """
-    One text that the model saw.
+    One text that the model saw, with the event whose hooks caused it, if any did.
 
-    Attributes:
-        event: The event whose hooks caused it; empty if none did.
-        rule: The rule of the profile behind it; ``None`` on the real host, and for texts of no hook.
+    The rule of the profile behind it is known only in the simulation.
     """
 
     text: str
@@ -118,11 +116,7 @@ def of_outcome(
     given: Mapping[str, str] = MappingProxyType({}),
 ) -> ComparableSession:
     """
-    Return the record of a simulated session.
-
-    Args:
-        launches: How each hook process of the session was started, in order.
-        given: The environment of the host.
+    Return the record of a simulated session, with its launches in order, in the environment of its host.
     """
     started = iter(launches)
     runs: list[list[RecordedRun]] = [[]]
@@ -193,8 +187,7 @@ def read_tapped(
     """
     Return the hook runs that a tap noted, each with the time of its start, in this order.
 
-    Args:
-        given: The environment of the host.
+    ``given`` is the environment of the host.
     """
     found: dict[tuple[int, float], tuple[float, RecordedRun]] = {}
     for line in lines:

@@ -57,9 +57,7 @@ class ResumedPlays:
     """
     Plays of scripts, each from the longest beginning that was played before.
 
-    Attributes:
-        seen: Returns whether a trace, of a workspace with these folders, has the wanted refusal.
-        endless: Whether a session that ends by itself does not show the loop.
+    ``seen`` says whether a trace has the wanted refusal; if ``endless``, a session that ends shows no loop.
     """
 
     def __init__(
@@ -168,11 +166,7 @@ def is_cut(outcome: Outcome) -> bool:
 @dataclass(slots=True)
 class LoopPlays:
     """
-    The plays for one loop.
-
-    Attributes:
-        top: The top of the recorded project, as the transcript names it.
-        hooks: Commands of the hooks that refuse; empty until they are known.
+    The plays for one loop of a project, whose top is named as in the transcript, and of hooks once known.
     """
 
     loop: DetectedLoop

@@ -82,11 +82,7 @@ _MISSING_EVERYWHERE = "the environment, files that were not committed"
 @dataclass(slots=True)
 class ReproductionRun:
     """
-    The reproduction of one session.
-
-    Attributes:
-        project: The project; ``None`` for the folder that the transcript names.
-        at: The commit; empty for the one that the transcript names.
+    The reproduction of one session, in the project and at the commit that the transcript names, or in others.
     """
 
     source: Path

@@ -100,12 +100,7 @@ _MOST_TURNS = 12
 
 @dataclass(frozen=True, slots=True)
 class ReplayScript:
-    """
-    The acts of agent and script in a run.
-
-    Attributes:
-        acts: Each act with its turn; an event of the script has that of the move before it.
-    """
+    """The acts of agent and script in a run, each with its turn; an event has that of the move before it."""
 
     acts: tuple[tuple[int, Act], ...]
 

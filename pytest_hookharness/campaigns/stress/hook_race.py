@@ -230,8 +230,7 @@ class WeighedRace(Race[Weights]):
     """
     A race that shows by chance in the weights of all files that the hooks write.
 
-    Attributes:
-        doubts: Files in which less was left and whose number of writes is not known.
+    Less left in a file is in doubt if the number of its writes is not known.
     """
 
     waves = 2

@@ -34,8 +34,7 @@ class Evidence:
     """
     What one hook did in a trial, compared with a run without the mutation.
 
-    Attributes:
-        payload: Whether its payload is refused without the mutation; empty where that is not distinguished.
+    ``payload`` says what happens to its payload without the mutation; empty where that is not distinguished.
     """
 
     hook: str

@@ -149,13 +149,7 @@ def run_race(
 
 
 class _RacingDriver(SessionDriver):
-    """
-    A session driver that runs hooks side by side before they run for the first time.
-
-    Attributes:
-        notes: How the races were tried, and which show nothing.
-        met: Whether the session came to the hooks.
-    """
+    """A session driver that runs hooks side by side before they run for the first time, once ``met``."""
 
     def __init__(
         self, testbed: Testbed, agent: agents.Agent, parallel: Parallel, remaining: Callable[[], float]

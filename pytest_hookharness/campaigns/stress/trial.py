@@ -90,12 +90,7 @@ class Controls:
 
 
 class Trials:
-    """
-    The trials of one scenario.
-
-    Attributes:
-        fixed: The scenario with its moves as a fixed list, for faults.
-    """
+    """The trials of one scenario; ``fixed`` has its moves as a fixed list, for faults."""
 
     def __init__(self, base: Outcome, remaining: Callable[[], float]) -> None:
         self.fixed = with_fixed_moves(base.scenario, base.trace)

@@ -116,9 +116,7 @@ class EmbeddedProgram:
         """
         Return the code as if it read from standard input what it gets of the input in another way.
 
-        Args:
-            names: The variables of the script that hold the whole input.
-            alone: Whether standard input is something else, such as the code itself.
+        ``names`` hold the whole input; ``alone``: standard input is something else, such as the code itself.
         """
         if self.language not in _STDIN:
             return ""

@@ -183,9 +183,7 @@ class ShellScript:
     """
     A shell script in two forms of the same length, so that an index means the same place in both.
 
-    Attributes:
-        code: The script without comment lines.
-        shown: The script without quoted text, as ``code_of`` returns it.
+    ``code`` has no comment lines, and ``shown`` no quoted text, as ``code_of`` returns it.
     """
 
     code: str

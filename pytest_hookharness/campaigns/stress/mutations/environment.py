@@ -57,11 +57,7 @@ class Unset(Mutation, family="unset"):
 @dataclass(frozen=True, slots=True)
 class Shell(Mutation):
     """
-    Another shell for the hooks that do not say which shell runs them.
-
-    Attributes:
-        words: How it is started; empty for the host's own.
-        env: Variables that make it behave as another.
+    Another shell for the hooks that do not name one; without words, the host's own with an env.
     """
 
     words: str = ""

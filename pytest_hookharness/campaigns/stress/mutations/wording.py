@@ -66,13 +66,7 @@ def forms_of(command: str) -> Iterator[CommandForm]:
 
 @dataclass(frozen=True, slots=True)
 class _Worded(Mutation):
-    """
-    The words of a refused command in another place.
-
-    Attributes:
-        command: The command that the shell is given, or that was refused.
-        must_be_refused: Whether the words are executed there.
-    """
+    """The words of a refused command in another place, where they are executed or not."""
 
     turn: int
     command: str
