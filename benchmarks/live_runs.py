@@ -18,8 +18,12 @@ from measuring import Table, Turn, against, milli, take_turns
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live import live_run
-from pytest_hookharness.campaigns.live.installed_program import VARIABLE, InstalledProgram, find_installed
-from pytest_hookharness.campaigns.live.live_scenario import live_form
+from pytest_hookharness.campaigns.live.live_scenario import (
+    VARIABLE,
+    InstalledProgram,
+    find_installed,
+    live_form,
+)
 from pytest_hookharness.execution.workspace.disposal import Disposal
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.hosts.settings.configuration import expand_short_form
@@ -27,6 +31,7 @@ from pytest_hookharness.hosts.wire.model_exchange import ModelReply, WireCall
 from pytest_hookharness.hosts.wire.programs import PORT, find_program
 from pytest_hookharness.model.moves import Prompt, RunCommand, Script, Stop
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
@@ -66,7 +71,7 @@ def _turns(
     host = hosts.find(installed.program.host).id
     scenario = Scenario(name="live", host=host, hooks=_HOOKS, script=Script(acts=acts))
     played = live_form(scenario, installed.program)
-    _, simulated = live_run.record_both(scenario, installed, settings, resources)
+    _, _, simulated = live_run.record_both(scenario, installed, settings, resources, Observer())
 
     def bare() -> list[float]:
         return [_bare(installed, folder / "bare")]
@@ -78,7 +83,7 @@ def _turns(
 
     def both() -> list[float]:
         began = time.perf_counter()
-        live_run.play_both(scenario, installed, settings, resources)
+        live_run.play_both(scenario, installed, settings, resources, Observer())
         return [time.perf_counter() - began]
 
     return {"bare": bare, "real": real, "both": both}

@@ -51,10 +51,7 @@ def simulate(
 
     Args:
         on_turn: Called after each turn with its number and the number of hook runs so far.
-        on_trial: Called after each trial with the outcome so far, the trials made, and their total.
-        on_probe: Called after each probe.
         executor: Runs mutations and explores in other processes; ``None`` for this one.
-        observer: Hears of each step of the scenario's own run.
 
     Raises:
         Interrupted: Ctrl-C; carries what was seen until then.

@@ -53,7 +53,6 @@ def scenario_from_settings(hook_set: HookSet, *, host: str = "", refused: Sequen
     Return a scenario that triggers the hooks of a hook set.
 
     Args:
-        hook_set: The hooks, with the project folder that they belong to.
         host: The host to play, with or without a version; empty for the one of the hook set.
         refused: Shell commands that the hooks must refuse; empty for those that guards commonly refuse.
 

@@ -4,6 +4,7 @@ What makes hooks active that do nothing until a person starts them: a command of
 A command is found by the shell code that the host runs for it, or by code in its text that writes a file
 which a hook names, itself or in a script of the plugin; a file of rules by an example that the plugin has
 beside the pattern for which its hooks look. A file that hooks name by itself is taken from templates.
+Some hooks act only in a permission mode, which they compare.
 """
 
 from __future__ import annotations
@@ -76,7 +77,6 @@ class Activation:
     Attributes:
         title: What was activated, in words that follow "with".
         command: The shell command that does it, run by the agent; empty for none.
-        files: The files that do it, by path in the project.
         home: Files that the command reads, by path below HOME.
         usual: Whether agents do it in their usual work, so that it starts no loop.
     """
@@ -124,14 +124,10 @@ def _in_known_session(hook_set: HookSet, found: Sequence[Activation]) -> Iterato
 
 def given_activations(commands: Sequence[str], files: Sequence[str]) -> list[Activation]:
     """
-    Return the ways to make hooks active that a person names.
-
-    Args:
-        commands: Shell commands that the agent runs.
-        files: Files, by their paths in the project and from the current folder.
+    Return the commands and files that make hooks active as a person names them, in order.
 
     Raises:
-        SimulationError: A file cannot be read, or has no path in the project.
+        SimulationError: A file cannot be read, or its path leads out of the current folder.
     """
     found = [Activation(title=f"`{command}` run", command=command) for command in commands]
     for file in files:
@@ -244,3 +240,18 @@ def _text_files(root: Path, folders: Collection[str] = ()) -> list[Path]:
     """Return the first small files of a project; of those in some folders, if these are given."""
     files = [path for path in project_files(root) if not folders or path.parent.name in folders]
     return [path for path in files[:_MOST_FILES] if is_small(path, _LARGEST)]
+
+
+# The option of a host, which is the name of the field in the input of its hooks too.
+MODE_OPTION = "permission_mode"
+_MOST_MODES = 2
+
+
+def asked_modes(hook_set: HookSet) -> list[str]:
+    """Return the modes that scripts compare, besides that in which a session usually is."""
+    rule = hosts.find(hook_set.host).options.get(MODE_OPTION)
+    if rule is None or rule.ignored:
+        return []
+    texts = [text for _, text in hook_set.sources if MODE_OPTION in text]
+    quoted = {word for text in texts for word in re.findall(r"[\"\'](\w+)[\"\']", text)}
+    return [mode for mode in rule.choices if mode in quoted and mode != rule.default][:_MOST_MODES]

@@ -59,12 +59,7 @@ _PACKAGE, _MAKEFILE = "package.json", "Makefile"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedProject:
     """
-    What a project needs so that hooks check it.
-
-    Attributes:
-        files: The files that it lacks, by path.
-        words: What they are, as in "a package.json with the scripts lint, test".
-        kinds: Extensions of the source files of such projects.
+    The files that a project needs so that hooks check it, in words too, and the endings of its source files.
     """
 
     files: Mapping[str, str]

@@ -1,8 +1,10 @@
 """
-Scripts that lie elsewhere in the project than where commands name them.
+Scripts that lie elsewhere in the project than where commands name them, and the copy of an installed plugin.
 
 An installer copies settings and scripts into a project. The settings name a script by its path after that,
 such as ``.claude/hooks/guard.sh``. In a collection of hooks it lies elsewhere, mostly beside the settings.
+Hooks that look for their own plugin below HOME find no script there, and do nothing, if the folder of the
+plugin was only named to the host.
 """
 
 from __future__ import annotations
@@ -13,7 +15,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path, PurePath
 
-from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import (
+    is_small,
+    project_files,
+    read_known_text,
+    read_object,
+)
 from pytest_hookharness.model.protocol import Hook
 
 # Folders of what is installed or built, or kept by Git. A built script is no namesake of another one.
@@ -44,9 +52,7 @@ def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
 
 
 def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str, str]:
-    """
-    Return the texts of missing scripts and of the files beside them, by the paths that commands name.
-    """
+    """Return the texts of missing scripts and of the files beside them, by the paths that commands name."""
     commands = " ".join(text for hook in hooks for text in hook.words)
     names = dict.fromkeys(os.path.normpath(found["path"]) for found in _PATH.finditer(commands))
     texts: dict[str, str] = {}
@@ -87,3 +93,50 @@ def _beside(source: Path, root: Path) -> Iterator[Path]:
     others = [file for file in project_files(root) if file.is_relative_to(folder) and file != source]
     yield source
     yield from (file for file in others if len(others) <= _MOST_FILES and is_small(file, _LARGEST))
+
+
+# Of each host the folder of its plugins, and that of one of them in it.
+_FOLDERS = {
+    "claude-code": (".claude/plugins/cache", "{marketplace}/{name}/{version}"),
+    "gemini-cli": (".gemini/extensions", "{name}"),
+}
+_MARKETPLACE = ".claude-plugin/marketplace.json"
+# Between two folders of a path, also where a program joins them.
+_JOINT = r"[\"']?\s*[,/]\s*[\"']?"
+# It is copied for each session.
+_MOST_PLUGIN_FILES, _LARGEST_PLUGIN = 400, 1 << 23
+
+
+def installed_plugin(profile: hosts.Profile, root: Path, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """
+    Return the folder below HOME to which a host copies a plugin, in a pair with ``.``.
+
+    Nothing is returned if none of the texts names the folder of all plugins, if the user already has the
+    plugin's folder, or if the plugin is large.
+    """
+    if profile.name not in _FOLDERS:
+        return ()
+    every, one = _FOLDERS[profile.name]
+    named = re.compile(_JOINT.join(map(re.escape, every.split("/"))))
+    if not any(named.search(text) for text in texts) or not _is_small(root):
+        return ()
+    name = hosts.plugin_name(profile.config, lambda file: read_known_text(root / file) or None) or root.name
+    manifest = profile.config.plugin_manifest
+    values = {
+        "name": name,
+        "marketplace": _value(root / _MARKETPLACE, "name") or name,
+        "version": (_value(root / manifest, "version") if manifest else "") or "1.0.0",
+    }
+    path = f"{every}/{one.format(**values)}"
+    return () if ".." in path or os.path.lexists(Path.home() / path) else ((path, "."),)
+
+
+def _is_small(root: Path) -> bool:
+    files = project_files(root)
+    return len(files) <= _MOST_PLUGIN_FILES and sum(file.stat().st_size for file in files) <= _LARGEST_PLUGIN
+
+
+def _value(file: Path, key: str) -> str:
+    """Return a text in a file of JSON; empty if there is none."""
+    value = read_object(file).get(key)
+    return value if isinstance(value, str) else ""

@@ -53,11 +53,7 @@ _GIVEN = (
 @dataclass(frozen=True, slots=True)
 class GuardRules:
     """
-    What guards are tried with, besides the project as it is.
-
-    Attributes:
-        files: Files of rules as in the plugin's examples, by path in the project.
-        env: Variables with which guards refuse.
+    Files of rules as in the plugin's examples, by path in the project, and variables by which guards refuse.
     """
 
     files: Mapping[str, str]

@@ -58,14 +58,7 @@ _CURES: Sequence[tuple[str, Callable[[re.Match[str]], str]]] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateContents:
-    """
-    Fills in the text of one state file.
-
-    Attributes:
-        path: The path of the file.
-        asked: What its hook asks of each field.
-        lists: Paths of checklists that the same document names.
-    """
+    """Fills in the text of one state file; ``lists`` are checklists that the same document names."""
 
     path: str
     asked: Mapping[str, AskedField]

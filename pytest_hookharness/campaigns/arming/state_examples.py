@@ -70,7 +70,6 @@ class Example:
         text: The example, with its placeholders.
         source: The document, by its path in the project.
         ending: Whether the words before it are about the end of something.
-        keys: The keys in it.
     """
 
     path: str

@@ -64,13 +64,7 @@ _LOADED_MOST, _MOST, _DEEPEST = 8, 10, 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookScript:
-    """
-    The text of a hook, with all that it loads from its own project or plugin.
-
-    Attributes:
-        name: Path of the script.
-        text: Its text, and then that of each file that it loads.
-    """
+    """The text of a hook, with all that it loads from its own project or plugin."""
 
     name: str
     text: str

@@ -47,16 +47,8 @@ _SIGNS = {
     "!==": "!=",
     "=": "==",
 }
-_OPPOSITE = {
-    "==": "!=",
-    "!=": "==",
-    "<": ">=",
-    ">=": "<",
-    ">": "<=",
-    "<=": ">",
-    "in": "not in",
-    "not in": "in",
-}
+_OPPOSITES = (("==", "!="), ("<", ">="), (">", "<="), ("in", "not in"))
+_OPPOSITE = {one: other for pair in _OPPOSITES for one, other in (pair, pair[::-1])}
 _WORDS: Mapping[str, Value] = {"true": True, "True": True, "false": False, "False": False}
 _NOTHING = frozenset(["null", "None", "undefined", ""])
 _ORDER = frozenset(["<", ">", "<=", ">="])

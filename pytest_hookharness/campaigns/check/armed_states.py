@@ -21,9 +21,8 @@ from pytest_hookharness.campaigns.arming.home_paths import HOME
 from pytest_hookharness.campaigns.arming.hook_roles import STOPS, hooks_at
 from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files, read_known_text
 from pytest_hookharness.campaigns.arming.state_fields import described, state_reads
-from pytest_hookharness.campaigns.arming.state_files import LoopState, state_files
+from pytest_hookharness.campaigns.arming.state_files import LoopState, has_limit, state_files, without_limit
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
-from pytest_hookharness.campaigns.arming.unlimited_states import has_limit, without_limit
 from pytest_hookharness.campaigns.check.failing_gates import find_gates
 from pytest_hookharness.campaigns.check.gates.changed_sources import plan_changed_sources
 from pytest_hookharness.campaigns.check.gates.refused_texts import plan_refused_texts
@@ -55,13 +54,7 @@ _NAME = "work"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmedStates:
-    """
-    What came of trying state files.
-
-    Attributes:
-        sessions: A session for each state that changes what a hook does.
-        unmet: Files that hooks look for and that were not tried with an effect, in sentences.
-    """
+    """A session for each state that changes what a hook does, and sentences about files without an effect."""
 
     sessions: tuple[CheckSession, ...] = ()
     unmet: tuple[str, ...] = ()
@@ -73,10 +66,7 @@ def arm_states(
     """
     Return sessions with state files that make hooks active, of hooks that nothing activated so far.
 
-    Args:
-        played: The sessions so far, of which a harmless one had each event once.
-        try_out: Plays short sessions.
-        look: Plays a session, and returns what hooks looked for in vain.
+    Of the sessions so far, a harmless one had each event once.
     """
     waiting = _waiting(hook_set, played)
     there = {path for one in played for path in one.session.scenario.files}

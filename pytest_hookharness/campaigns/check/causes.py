@@ -15,27 +15,14 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
-from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import NO_EXECUTABLE_BIT, hindered_hooks
+from pytest_hookharness.campaigns.check.session_errors import NO_EXECUTABLE_BIT, hindered_hooks
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static.mendable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
-from pytest_hookharness.judging.findings.codes import (
-    BLOCKS_EVERYTHING,
-    BYPASS,
-    CARRIED_OUT,
-    EARLY_EXIT,
-    LOST_UPDATES,
-    OVERBLOCK,
-    STATUS_LEAK,
-    STUCK_PHASE,
-    TEXT_MATCH,
-    TIMEOUT_UNIT,
-    UNGUARDED_TOOL,
-    UNSEEN_REASON,
-)
+from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.judging.findings.find import describe_doing
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
@@ -75,12 +62,20 @@ _NO_NUMBER = re.compile(
     r"integer expression expected|Illegal number|operand expected|value too great for base"
 )
 # What follows where Git is missing, and so is the repository.
-_WITHOUT_GIT = frozenset({UNGUARDED_TOOL.name, STATUS_LEAK.name})
+_WITHOUT_GIT = frozenset({codes.UNGUARDED_TOOL.name, codes.STATUS_LEAK.name})
 # What the agent should read: the source of a hook and its sessions show the same.
-_UNSEEN = frozenset({SILENT_REFUSAL.name, UNSEEN_REASON.name})
+_UNSEEN = frozenset({SILENT_REFUSAL.name, codes.UNSEEN_REASON.name})
 # What a source and a session may both show.
 _NO_TOOL = re.compile(r"with no `[\w.+-]+` on the PATH")
-_SAME_KIND = frozenset({BYPASS.name, CARRIED_OUT.name, LOST_UPDATES.name, OVERBLOCK.name, TEXT_MATCH.name})
+_SAME_KIND = frozenset(
+    {
+        codes.BYPASS.name,
+        codes.CARRIED_OUT.name,
+        codes.LOST_UPDATES.name,
+        codes.OVERBLOCK.name,
+        codes.TEXT_MATCH.name,
+    }
+)
 _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
@@ -103,7 +98,7 @@ def static_problems(
 
 def _is_refuted(symptom: Symptom, outcomes: Sequence[Outcome]) -> bool:
     """Return whether a session shows that a loop goes on after one round."""
-    return symptom.kind == EARLY_EXIT.name and any(
+    return symptom.kind == codes.EARLY_EXIT.name and any(
         hooked.decision.refused and run.payload.get("stop_hook_active") is True
         for outcome in outcomes
         for _, hooked in outcome.trace.hooked()
@@ -175,7 +170,7 @@ def independent(
         and not (network_program(one.symptom) or is_moot(one) or _is_unread_anyway(one) or _is_misarmed(one))
     ]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
-    hasty = {*_commands(one for one in static.symptoms if one.kind == TIMEOUT_UNIT.name)}
+    hasty = {*_commands(one for one in static.symptoms if one.kind == codes.TIMEOUT_UNIT.name)}
     of_refusals = [one for one in static.symptoms if _OF_A_REFUSAL.search(one.text)]
     unread = [one for one in static.symptoms if one.kind == MANGLED.name and one not in of_refusals]
     unseen = {*_commands(one for one in static.symptoms if one.kind in _UNSEEN)}
@@ -184,12 +179,12 @@ def independent(
     # One of several hooks that ran together may be known to remove what the agent wrote.
     removing = {*_commands(one for one in static.symptoms if one.kind == PINGPONG.name)}
     # An agent whose every act is refused cannot do what would end such a state either.
-    closed = {*_commands(one.symptom for one in symptoms if one.symptom.kind == BLOCKS_EVERYTHING.name)}
+    closed = {*_commands(one.symptom for one in symptoms if one.symptom.kind == codes.BLOCKS_EVERYTHING.name)}
     return [
         one
         for one in symptoms
         if (one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run))
-        and not (one.symptom.kind == STUCK_PHASE.name and _is_of(one.symptom, closed))
+        and not (one.symptom.kind == codes.STUCK_PHASE.name and _is_of(one.symptom, closed))
         and not (one.symptom.kind == HUNG_HOOK.name and _is_of(one.symptom, hasty))
         and not (_OF_A_REFUSAL.search(one.symptom.text) and _is_of(one.symptom, failed))
         and not (_NO_OPTION.search(one.symptom.text) and _is_of(one.symptom, dashed))
@@ -230,7 +225,7 @@ def is_moot(evidence: SymptomEvidence) -> bool:
     missing = _MISSING.search(evidence.symptom.text)
     if missing is not None and missing[2] == "git" and evidence.symptom.kind in _WITHOUT_GIT:
         return True
-    if missing is None or evidence.symptom.kind != UNGUARDED_TOOL.name:
+    if missing is None or evidence.symptom.kind != codes.UNGUARDED_TOOL.name:
         return False
     if _OWN_PROGRAM.search(evidence.symptom.text):
         return True

@@ -70,7 +70,6 @@ class CheckRun:
     Attributes:
         settings: The settings; the whole check may take ``wall`` seconds.
         only: The problem, or the kind of problems, that is looked for; empty for all.
-        on_step: Called before the first session of a kind, and after each session.
         given: Ways to make hooks active, besides those that the hook set itself shows.
         executor: Plays the sessions in other processes or on other machines; ``None`` for this process.
     """

@@ -38,15 +38,7 @@ _MOST_OTHERS = 2
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """
-    The search for a session that confirms one symptom.
-
-    Attributes:
-        seconds_left: Returns the seconds that a session may take; zero if no time is left for one.
-        play: Plays a session.
-        evidence: The symptom, and the session that showed it first.
-        tier: How hook runs are isolated; ``None`` for the best that this machine has.
-    """
+    """The search for a session that confirms one symptom, while there are seconds left for one."""
 
     place: HookSet
     seconds_left: Callable[[], float]

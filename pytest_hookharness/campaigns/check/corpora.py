@@ -105,14 +105,9 @@ def commonly_refused(
     sources: Sequence[str], project: Path, named: Sequence[str] = (), files: Sequence[str] = ()
 ) -> Iterator[RunCommand | Edit | Read]:
     """
-    Yield what guards commonly refuse, and what the hooks name. No command is executed.
+    Yield what guards commonly refuse, and what the hooks and all that they load name. No command is executed.
 
     A file that the project has keeps its text, as a hook may need it.
-
-    Args:
-        sources: The sources of the hooks, and of what they load, which may name files and commands.
-        named: Commands that the hooks name.
-        files: Files of the project that the hooks name.
     """
     yield Read(file=".env")
     removals = [f"rm {file}" for file in files if _SIMPLE_PATH.fullmatch(file)][:_MOST_REMOVED]
@@ -129,12 +124,10 @@ def commonly_refused(
 def _code_in_src(sources: Sequence[str]) -> Iterator[str]:
     """Yield a file of code in the folder src, if sources name that folder in quotes."""
     if any(_SRC.search(text) for text in sources):
-        suffixes = (suffix for suffix in ("ts", "py", "js") for text in sources if _is_suffix(suffix, text))
+        suffixes = (
+            suffix for suffix in ("ts", "py", "js") for text in sources if re.search(rf"\.{suffix}\b", text)
+        )
         yield f"src/main.{next(suffixes, 'ts')}"
-
-
-def _is_suffix(suffix: str, text: str) -> bool:
-    return re.search(rf"\.{suffix}\b", text) is not None
 
 
 def _spoken_of(sources: Sequence[str]) -> list[str]:

@@ -41,7 +41,6 @@ def find_hook_sets(path: Path, host: str = "", *, copies: bool = False) -> tuple
     Return the hook sets of a project folder, one for each host, or the one of a settings file.
 
     Args:
-        path: A folder or a file.
         host: The only host whose hooks are wanted; empty for all.
         copies: Whether files that look like settings elsewhere are wanted where there are no others.
 
@@ -110,8 +109,7 @@ def _describe_search(path: Path, host: str) -> str:
     places: dict[str, None] = {}
     for profile in (hosts.find(host),) if host else hosts.known():
         config = profile.config
-        imported = (one for each in config.imports for one in each.paths)
-        for pattern in (*config.paths, *imported):
+        for pattern in profile.settings_paths:
             if pattern.startswith(WORKSPACE):
                 places[pattern.removeprefix(WORKSPACE)] = None
         for folder in config.components:
@@ -232,11 +230,9 @@ def _in_folder(root: Path, host: str) -> Iterator[HookSet]:
         if profile.name in seen:
             continue
         seen.add(profile.name)
-        imported = [path for one in profile.config.imports for path in one.paths]
-        readable = [*_files(root, profile.config.paths), *_files(root, imported)]
         files = [file for file in _files(root, profile.config.paths) if file not in claimed]
         if files:
-            shared = [file for file in readable if file in claimed]
+            shared = [file for file in _files(root, profile.settings_paths) if file in claimed]
             yield _with_shared(read_hook_set(profile, root, files), shared)
         claimed.update(files)
         yield from read_components(profile, root, WORKSPACE, components)

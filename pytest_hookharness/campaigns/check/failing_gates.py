@@ -94,10 +94,8 @@ def plan_failing_gates(
     """
     Yield two short sessions with the checks that Stop hooks start: in one they fail, in one not.
 
-    Args:
-        waiting: The hooks that nothing activated so far.
-        prepared: Whether the project has the files that they name; without such files, nothing is yielded.
-        known: Whether git tracks the files that the agent changes; else they are new.
+    If ``prepared``, the project has the files that they name; without such files, nothing is yielded. If
+    ``known``, git tracks the files that the agent changes; else they are new.
     """
     hooks = [hook for hook in waiting if role_of(hook_set.host, hook.event) is hosts.Role.STOP]
     started = sorted({name for hook in hooks for name in started_checks(hook_set, hook)})

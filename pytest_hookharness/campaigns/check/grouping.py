@@ -53,14 +53,7 @@ _NUMBER = re.compile(r"\d+")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SymptomEvidence:
     """
-    One cause, with the shortest of the sessions that showed it.
-
-    Attributes:
-        id: A name for it.
-        symptom: What was seen.
-        trace: The trace of the session.
-        shown_by: The titles of all sessions that showed it.
-        others: Sessions that showed it with other words, each with its symptom and its trace.
+    One cause, with the shortest session that showed it, the titles of all, and those that used other words.
     """
 
     id: str
@@ -132,8 +125,6 @@ class Summary:
 
     Attributes:
         problems: Problems that show only in all hook runs together.
-        triggered: The commands of the hooks that ran.
-        tried: What was tried, in sentences.
         open: What was not tested, in sentences.
         undecided: Why it is unknown whether the hooks are right, in sentences.
     """
@@ -149,8 +140,7 @@ def group(hook_set: HookSet, played: Sequence[PlayedSession], *, mark: str) -> t
     """
     Return the symptoms of some sessions, each cause once, without those of hooks checked with another host.
 
-    Args:
-        mark: Name of a file that appears only if a hook executes its input.
+    ``mark`` is a file that appears only if a hook executes its input.
     """
     causes: dict[tuple[str, str, str], list[tuple[CheckSession, Outcome, Symptom]]] = {}
     for one in played:
@@ -210,13 +200,7 @@ def summarise(
     stuck: Collection[str] = (),
     known: Sequence[Problem] = (),
 ) -> Summary:
-    """
-    Return what the sessions of a hook set show besides symptoms.
-
-    Args:
-        stuck: Commands that cannot run.
-        known: The problems that were found.
-    """
+    """Return what the sessions of a hook set show besides symptoms."""
     outcomes = [one.outcome for one in played if one.outcome is not None]
     before = original_commands(hook_set)
     # Of a handler that is no command, only an answer was assumed.

@@ -26,6 +26,7 @@ from pytest_hookharness.campaigns.guards.denials import is_denied_command
 from pytest_hookharness.campaigns.guards.file_neighbours import (
     folder_to_play_in,
     prove_neighbours_of,
+    prove_readers,
     try_neighbours_of,
 )
 from pytest_hookharness.campaigns.guards.file_ways import (
@@ -37,8 +38,6 @@ from pytest_hookharness.campaigns.guards.file_ways import (
 )
 from pytest_hookharness.campaigns.guards.named_commands import named_commands, named_files, read_guards
 from pytest_hookharness.campaigns.guards.named_edits import named_edits
-from pytest_hookharness.campaigns.guards.new_branches import try_new_branch
-from pytest_hookharness.campaigns.guards.other_readers import prove_readers
 from pytest_hookharness.campaigns.guards.rewording import (
     Refusals,
     Suspect,
@@ -52,6 +51,7 @@ from pytest_hookharness.campaigns.guards.spellings import (
     prove_spellings,
     refused_neighbours,
     try_neighbours,
+    try_new_branch,
     try_spellings,
 )
 from pytest_hookharness.campaigns.guards.unasked import allowed_commands, try_lines
@@ -178,11 +178,6 @@ def _is_once(hook_set: HookSet, hook: Hook) -> bool:
     return role_of(hook_set.host, hook.event) in _ONCE
 
 
-def _before_calls(hook_set: HookSet) -> list[str]:
-    """Return the commands of the hooks that decide about calls before they are made."""
-    return [hook.command for hook in hook_set.hooks if is_asked_before(hook_set.host, hook.event)]
-
-
 def _may_refuse(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether a hook may refuse a call: before it, or after it if its script has words for that."""
     after = role_of(hook_set.host, hook.event) is hosts.Role.AFTER_TOOL
@@ -247,7 +242,8 @@ def _prove_files(
 def _proof(hook_set: HookSet, title: str, acts: Sequence[Act], guards: Sequence[Refusals]) -> CheckSession:
     """Return a session with all hooks that may refuse its calls, for another may refuse what one allows."""
     session = cut_short(title, scenario_of(hook_set, acts))
-    kept = {*_before_calls(hook_set), *(one.hook for one in guards)}
+    before = (hook.command for hook in hook_set.hooks if is_asked_before(hook_set.host, hook.event))
+    kept = {*before, *(one.hook for one in guards)}
     return replace(_with(hook_set, session, kept), proof=True)
 
 

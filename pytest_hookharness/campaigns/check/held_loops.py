@@ -69,11 +69,7 @@ _ADVICE = "Write the `session_id` of the input into the state, and allow the sto
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLoops:
     """
-    The results of playing held loops again.
-
-    Attributes:
-        sessions: Sessions with a tool missing, that are part of the report.
-        problems: Loops that hold another session too, or whose files another session changes.
+    Sessions with a tool missing, which are part of the report, and loops that concern another session too.
     """
 
     sessions: tuple[CheckSession, ...] = ()
@@ -106,11 +102,8 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
     """
     Return sessions with missing tools for loops that refused a stop, and loops that concern other sessions.
 
-    Of hooks that nothing activated, only the first session is taken, which has no state to meet.
-
-    Args:
-        played: The sessions so far, of which a harmless one shows what hooks refuse without a loop.
-        try_out: Plays short sessions.
+    Of hooks that nothing activated, only the first session is taken, which has no state to meet. A harmless
+    session shows what hooks refuse without a loop.
     """
     held = [one for one in played if _is_loop(hook_set, one)]
     active = [one for one in held if one.session.active]

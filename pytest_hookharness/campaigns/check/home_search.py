@@ -19,7 +19,7 @@ from pytest_hookharness.campaigns.arming.state_names import SESSION
 from pytest_hookharness.campaigns.check.lent_home import lent_home, may_lend
 from pytest_hookharness.campaigns.check.session_errors import is_defect, play_session
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
-from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
+from pytest_hookharness.campaigns.check.static.relative_files import starts_elsewhere
 from pytest_hookharness.execution.reads.observer import SearchObserver
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import RunCommand, Script

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.copied_files import copied_files, namesakes
-from pytest_hookharness.campaigns.arming.installed_plugins import installed_plugin
+from pytest_hookharness.campaigns.arming.copied_files import copied_files, installed_plugin, namesakes
 from pytest_hookharness.campaigns.arming.project_texts import read_text, without_json_comments
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
 from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS
@@ -207,11 +206,8 @@ def read_components(
     """
     Yield a hook set for each skill, command or subagent with hooks of its own; equal ones are one.
 
-    Those of a folder that have only flaws are one as well.
-
-    Args:
-        known: The real files that were read, with the names of their hosts; new ones are added. A folder
-            may be a link to another one.
+    Those of a folder that have only flaws are one as well. What is read is added to the ``known`` real files,
+    with the host's name: a folder may be a link to another one.
     """
     found: dict[str, HookSet] = {}
     folders = [path.removeprefix(place) for path in profile.config.components if path.startswith(place)]

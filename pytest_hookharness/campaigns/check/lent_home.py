@@ -149,12 +149,9 @@ def _is_harmless(file: Path) -> bool:
 @contextmanager
 def lent_home(hook_set: HookSet, base: Path, *, caches: bool) -> Generator[HookSet]:
     """
-    Yield the hook set with a folder that its sessions get as HOME, and with the caches that they may read.
+    Yield the hook set with a folder below ``base`` that its sessions get as HOME, and with caches to read.
 
-    Args:
-        hook_set: The hook set.
-        base: The folder below which copies are put.
-        caches: Whether caches may be shown, because what is written to them is thrown away.
+    Caches are shown only where what is written to them is thrown away.
     """
     used = [_RUNNERS[name] for name in _find_runners(hook_set.hooks, hook_set.sources)] if caches else []
     shown = {cache: variable for cache, variable, _ in used if cache in hook_set.lent}

@@ -46,13 +46,7 @@ _EXPECTED = {"BYPASS": "deny", "MISSED-SECRET": "deny", "UNASKED": "ask", "OVERB
 
 
 def export(checkup: CheckReport, folder: Path, shows: Shows) -> CheckReport:
-    """
-    Write a scenario file for each problem; return the report with the files, or with why there is none.
-
-    Args:
-        folder: The existing folder for the files.
-        shows: Plays a scenario; returns whether it shows a symptom.
-    """
+    """Write a scenario file for each problem; return the report with the files, or with why there is none."""
     if not checkup.problems:
         return checkup
     if checkup.interrupted:

@@ -1,16 +1,19 @@
-"""The scenarios of a check's sessions: what they have in common, whatever the agent does."""
+"""
+The scenarios of a check's sessions: what they have in common, whatever the agent does and the machine lacks.
+"""
 
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.stand_ins import stand_ins
 from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.static.mendable_hooks import bare_scripts, right_commands
 from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, short_timeouts
+from pytest_hookharness.execution.workspace import uv_stand_in
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import FIRST_PROMPT, WORKSPACE, Act, Behaviour, Script, Stop
@@ -211,3 +214,24 @@ def short_scenario_of(hook_set: HookSet, moves: Sequence[Act]) -> Scenario:
     """Return the scenario of a session that ends after some moves and one attempt to stop."""
     acts = (FIRST_PROMPT, *moves, Stop())
     return replace(scenario_of(hook_set, acts), turns=len(acts))
+
+
+_UV = "uv"
+_CALLS_UV = re.compile(r"(?<![\w./-])uv\s+run\s")
+# A command that does something else where there is no uv.
+_ASKS_FOR_UV = re.compile(r"\b(?:command\s+-[vV]|which|hash|type)\s+(?:-\w+\s+)?uv\b")
+
+
+def stand_ins(hook_set: HookSet) -> dict[str, Double]:
+    """Return the test doubles of programs that hooks start and that this machine lacks, by their names."""
+    commands = [hook.command for hook in hook_set.hooks]
+    called = any(map(_CALLS_UV.search, commands)) and not any(map(_ASKS_FOR_UV.search, commands))
+    if not called or shutil.which(_UV) is not None:
+        return {}
+    return {_UV: Double(module=uv_stand_in.__name__)}
+
+
+def describe_stand_ins(hook_set: HookSet) -> Iterator[str]:
+    """Yield what ran in the place of programs that this machine lacks."""
+    if stand_ins(hook_set):
+        yield "uv is not on PATH: its scripts that need no package were run with Python alone."

@@ -12,10 +12,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.activation import Activation, find_activations
+from pytest_hookharness.campaigns.arming.activation import (
+    MODE_OPTION,
+    Activation,
+    asked_modes,
+    find_activations,
+)
+from pytest_hookharness.campaigns.arming.home_paths import host_files
 from pytest_hookharness.campaigns.arming.hook_roles import STOPS, role_of
-from pytest_hookharness.campaigns.arming.host_files import host_files
-from pytest_hookharness.campaigns.arming.permission_modes import OPTION, asked_modes
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.session_scenario import cut_short, scenario_of, varied
 from pytest_hookharness.campaigns.check.tool_names import called_tools, usual_tools
@@ -143,7 +147,7 @@ def plan_modes(hook_set: HookSet) -> Iterator[CheckSession]:
     """Yield a session with every event in each permission mode for which the hooks ask."""
     for mode in asked_modes(hook_set):
         each = plan_each_event(hook_set).scenario
-        scenario = replace(each, options={**each.options, OPTION: mode})
+        scenario = replace(each, options={**each.options, MODE_OPTION: mode})
         words = f"the permission mode {mode}"
         yield CheckSession(title=words, scenario=scenario, active=words)
 
@@ -227,11 +231,7 @@ def plan_invariance(
 
 def plan_world(hook_set: HookSet, moves: Sequence[Act], *, written: bool) -> Iterator[CheckSession]:
     """
-    Yield the sessions in which guards meet a fault: a missing tool, an emptied state file.
-
-    Args:
-        moves: Moves that hooks have refused.
-        written: Whether hooks that run before tool calls write files.
+    Yield the sessions in which guards meet a fault: a missing tool for refused moves, an emptied state file.
     """
     if moves:
         scenario = scenario_of(hook_set, (FIRST_PROMPT, *_HARMLESS[:2], *moves, *_HARMLESS[:1]))

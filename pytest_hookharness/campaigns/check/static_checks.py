@@ -21,7 +21,7 @@ from pytest_hookharness.campaigns.check.reads.shared_symptoms import (
     together,
 )
 from pytest_hookharness.campaigns.check.session_errors import gather
-from pytest_hookharness.campaigns.check.static.entry_keys import unread_key, unread_limit
+from pytest_hookharness.campaigns.check.static.entry_keys import refused_files, unread_key, unread_limit
 from pytest_hookharness.campaigns.check.static.hook_program import (
     Obstacle,
     find_obstacle,
@@ -30,7 +30,6 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
     unquoted_paths,
 )
 from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands, rename_hooks
-from pytest_hookharness.campaigns.check.static.refused_files import refused_files
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
 from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hooks
@@ -40,12 +39,7 @@ from pytest_hookharness.campaigns.check.tool_names import (
     left_out,
     never_matches,
 )
-from pytest_hookharness.judging.findings.codes import (
-    RELATIVE_PATH,
-    STRICT_SHELL,
-    TIMEOUT_UNIT,
-    UNQUOTED_PATH,
-)
+from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
     EVENT_UNKNOWN,
@@ -155,27 +149,29 @@ def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
     sound = [hook for hook in hook_set.hooks if hook not in broken]
     for hooks, shell in each_found(hook_set, foreign_test, sound):
         text = f"{shell}, which is /bin/sh here, does not know `[[`, so the condition never holds."
-        yield together(STRICT_SHELL, hooks, text, "Use `[` or `case`, or start `bash -c '...'`.")
+        yield together(codes.STRICT_SHELL, hooks, text, "Use `[` or `case`, or start `bash -c '...'`.")
 
 
 def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield which paths hold only in some folders, each form once with all its hooks."""
     for hooks, variable in each_found(hook_set, _unquoted_variable):
         text = f"{variable} is not quoted, so the shell makes two words of a path with a space."
-        yield together(UNQUOTED_PATH, hooks, text, f'Put the variable in double quotes: `"{variable}"`.')
+        yield together(
+            codes.UNQUOTED_PATH, hooks, text, f'Put the variable in double quotes: `"{variable}"`.'
+        )
     # Also of scripts that cannot run yet: the path stays wrong when they can.
     if relative := [(hook, script) for hook in hook_set.hooks if (script := relative_script(hook_set, hook))]:
         script = relative[0][1]
         text = f"{script} is looked up in the agent's current folder, so after a `cd` it is not found."
         advice = _from_the_project(hook_set.host, script)
-        yield together(RELATIVE_PATH, [hook for hook, _ in relative], text, advice)
+        yield together(codes.RELATIVE_PATH, [hook for hook, _ in relative], text, advice)
     if written := [(hook, file) for hook in hook_set.hooks if (file := relative_file(hook_set, hook))]:
         file, *more = dict.fromkeys(file for _, file in written)
         others = " and ".join([file, *more[:1]]) + (f" and {len(more) - 1} more" if len(more) > 1 else "")
         are, they = ("are", "they are other files") if more else ("is", "it is another file")
         text = f"{others} {are} looked up in the agent's current folder, so after a `cd` {they}."
         advice = _from_the_project(hook_set.host, file)
-        yield together(RELATIVE_PATH, [hook for hook, _ in written], text, advice)
+        yield together(codes.RELATIVE_PATH, [hook for hook, _ in written], text, advice)
 
 
 def _unquoted_variable(hook_set: HookSet, hook: Hook) -> str:
@@ -235,7 +231,7 @@ _OF_KEYS = (
 def _of_timeouts(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the timeouts in a wrong unit, once for each settings file."""
     for why, entries in odd_timeouts(hook_set):
-        symptom = together(TIMEOUT_UNIT, [hook_set.hooks[number - 1] for number in entries], f"{why}.")
+        symptom = together(codes.TIMEOUT_UNIT, [hook_set.hooks[number - 1] for number in entries], f"{why}.")
         yield replace(symptom, entries=tuple(entries))
 
 

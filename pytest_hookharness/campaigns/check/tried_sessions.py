@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from pytest_hookharness.campaigns.arming.stand_ins import describe_stand_ins
 from pytest_hookharness.campaigns.check.hook_statistics import find_never_run, percentile
+from pytest_hookharness.campaigns.check.session_scenario import describe_stand_ins
 from pytest_hookharness.campaigns.check.static.mendable_hooks import (
     as_written,
     bare_scripts,
@@ -62,13 +62,7 @@ def describe_mended(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
 
 
 def describe_varied(text: str, before: str = _TRIED, instead: str = "Also tried: ") -> str:
-    """
-    Return which mutations were tried, without the names of their families; other text as it is.
-
-    Args:
-        before: What the text begins with.
-        instead: What the sentence begins with.
-    """
+    """Return which mutations were tried, without the names of their families; other text as it is."""
     items = [_NAMED.fullmatch(item) for item in text.removeprefix(before).removesuffix(".").split("; ")]
     if any(item is None or item["family"] not in _FAMILIES for item in items):
         return text
@@ -88,13 +82,7 @@ def _in_words(family: str, rest: str) -> str:
 def describe_tried(
     hook_set: HookSet, outcomes: Sequence[Outcome], active: Sequence[str], stuck: Collection[str]
 ) -> Iterator[str]:
-    """
-    Yield what was tried with a hook set, in sentences.
-
-    Args:
-        active: What was activated for sessions.
-        stuck: Commands that cannot run.
-    """
+    """Yield what was tried with a hook set, in sentences."""
     # Left out are commands that replace a hook, and hooks that cannot run.
     own = {hook.command for hook in (*hook_set.hooks, *hook_set.shared)} - {*stuck}
     every = (hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs())

@@ -105,7 +105,6 @@ class Suggestions:
         given: Moves that the author of the scenario gives.
         named: Moves that the hooks and the workspace suggest.
         hooks: The files of hooks; no suggested move touches them.
-        reach: What suggested commands can reach.
     """
 
     given: tuple[Move, ...]
@@ -116,21 +115,12 @@ class Suggestions:
 
 class CandidateMoves:
     """
-    The candidate moves of an exploration; more are added as hooks name them.
-
-    Attributes:
-        moves: The moves, in the order in which they were found.
-        missing: How many moves were left out, by reason.
+    The candidate moves of an exploration; more are added as hooks name them, or counted as missing by reason.
     """
 
     def __init__(self, suggestions: Suggestions, *, limit: int, fixed: bool) -> None:
         """
-        Start with some moves.
-
-        Args:
-            suggestions: What the agent can do; a stop is added if there is none.
-            limit: How many candidates there may be.
-            fixed: Whether only the given moves are candidates.
+        Start with some moves; a stop is added if there is none. With ``fixed``, no others become candidates.
         """
         self.moves: list[Move] = []
         self.missing: Counter[str] = Counter()

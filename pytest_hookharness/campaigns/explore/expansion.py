@@ -59,12 +59,7 @@ _GONE = StateEntry(kind="gone", mode=0, content="")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpansionTask:
     """
-    One state to expand.
-
-    Attributes:
-        path: The acts that lead to the state.
-        moves: The moves to try there.
-        seconds: How long that may take.
+    One state to expand: the acts that lead to it, the moves to try there, and the seconds for all of it.
     """
 
     scenario: Scenario

@@ -101,12 +101,7 @@ def path_to(outcome: Outcome, turn: int) -> tuple[Act, ...]:
 
 
 class Explorer:
-    """
-    One exploration.
-
-    Attributes:
-        interrupted: Whether Ctrl-C ended it.
-    """
+    """One exploration; ``interrupted`` says that Ctrl-C ended it."""
 
     def __init__(
         self,
@@ -118,12 +113,9 @@ class Explorer:
         seconds: float,
     ) -> None:
         """
-        Prepare an exploration.
+        Prepare an exploration of some seconds of real time.
 
-        Args:
-            suggestions: What the agent can do, if the scenario does not say it.
-            expand_all: Expands the states of tasks.
-            seconds: Seconds of real time for all of it.
+        Suggestions count if the scenario does not say what the agent can do.
         """
         options = scenario.explore or ExploreOptions()
         known = Suggestions(given=options.moves) if options.moves else suggestions

@@ -101,12 +101,7 @@ def _walk(graph: Graph, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 class StateGraph:
     """
-    All states that were found.
-
-    Attributes:
-        paths: For each state the acts by which it was first reached.
-        successors: For each state the successors of its moves that were tried, in the order of the moves.
-        digests: The fingerprints of the states.
+    All states that were found, each with the first path to it and the successors of its moves, in order.
     """
 
     def __init__(self, limit: int) -> None:
@@ -157,10 +152,7 @@ class StateGraph:
         """
         Return the number of moves whose successor is unknown, by reason.
 
-        Args:
-            moves: The number of candidate moves.
-            missing: How many more moves were named, by why they are no candidates.
-            untried: Why not all candidates were tried.
+        Missing moves were named and are no candidates; ``untried`` is why not all candidates were tried.
         """
         reasons: Counter[str] = Counter()
         for tried in self.successors:

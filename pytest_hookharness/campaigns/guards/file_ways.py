@@ -1,4 +1,6 @@
-"""The moves that show whether the files of a guard can be changed in another way than the one it refuses."""
+"""
+Other ways to change the files of a guard than the one it refuses, and files beside them that it must mean.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import is_small, project_files
 from pytest_hookharness.campaigns.guards.denials import is_denied, is_denied_to_shell
 from pytest_hookharness.campaigns.guards.named_commands import read_guards
 from pytest_hookharness.campaigns.guards.rewording import edited_files, refused_moves
-from pytest_hookharness.campaigns.guards.sibling_files import siblings
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_about, may_refuse
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
-from pytest_hookharness.judging.checkup.file_bypasses import LOCKS, control_of, other_paths, shell_ways
+from pytest_hookharness.judging.checkup.file_bypasses import (
+    LOCKS,
+    control_of,
+    other_paths,
+    shell_ways,
+    siblings_of,
+)
 from pytest_hookharness.judging.checkup.file_calls import FileCall, FileCalls, call_of
 from pytest_hookharness.model.checkup import HookSet, hook_names
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -43,14 +51,7 @@ ESCAPES = re.compile(r"\\+(?=[./-])")
 
 @dataclass(frozen=True, slots=True)
 class GuardedFile:
-    """
-    A file whose edit a guard refused.
-
-    Attributes:
-        edit: The refused edit.
-        hook: The command of the guard.
-        source: The texts of the guard, which name the file.
-    """
+    """A file whose edit a guard refused, with the command and the texts of the guard."""
 
     edit: Edit
     hook: str
@@ -202,13 +203,7 @@ def try_files(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> t
 
 @dataclass(frozen=True, slots=True)
 class FileProof:
-    """
-    What a session has to show about a guard of files.
-
-    Attributes:
-        around: The acts that are allowed, before the refused ones and behind them.
-        refused: The acts that are refused each time.
-    """
+    """The acts that are allowed before and behind refused ones, and those that are refused each time."""
 
     around: tuple[Act, ...]
     refused: tuple[Act, ...]
@@ -259,3 +254,59 @@ def _call_of(hook_set: HookSet, act: Act) -> FileCall | None:
             return call_of(act, call)
         case _:
             return None
+
+
+# How guards, and documents about them, speak of the lock files of all programs.
+_LOCK_FILES = re.compile(r"\block[ _-]?files\b", re.IGNORECASE)
+_PROMISES = re.compile(
+    r"(?:\bblock|protect|\bden[iy]|refus|\bguard).*\block[ -]?files\b"
+    r"|\block[ -]?files\b.*(?:blocked|protected|denied)",
+    re.IGNORECASE,
+)
+# The lock files of a language, with files that every project in it has.
+_LANGUAGES = (
+    (("package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock"), ("package.json",)),
+    (("poetry.lock", "uv.lock"), ("pyproject.toml",)),
+    (("Cargo.lock",), ("Cargo.toml",)),
+)
+_MOST_DOCUMENTS, _LARGEST = 12, 1 << 17
+
+
+def siblings(hook_set: HookSet, edit: Edit, source: str) -> Iterator[Edit]:
+    """Yield edits that a guard should refuse as well, because it refused one of a related file."""
+    name = posixpath.basename(edit.file)
+    if is_denied(hook_set, name) or (name in LOCKS and not are_locks_meant(hook_set, source)):
+        return
+    # First those that the project has.
+    others = [file for file in siblings_of(edit.file) if not _is_spoken_of(file, source)]
+    for file in sorted(others, key=lambda file: not (hook_set.root / file).exists()):
+        if _is_meant(hook_set, file, name) and not is_denied(hook_set, posixpath.basename(file)):
+            yield replace(edit, file=file)
+
+
+def _is_spoken_of(file: str, source: str) -> bool:
+    """Return whether guards name a file: if they allow it, they are meant to."""
+    return posixpath.basename(file) in source.replace("\\", "")
+
+
+def are_locks_meant(hook_set: HookSet, source: str) -> bool:
+    """Return whether guards, or the words of the project about them, say that lock files are protected."""
+    if _LOCK_FILES.search(source):
+        return True
+    documents = [path for path in project_files(hook_set.root) if path.suffix == ".md"]
+    nearest = sorted(documents, key=lambda path: len(path.parts))[:_MOST_DOCUMENTS]
+    texts = (path.read_text("utf-8", "replace") for path in nearest if is_small(path, _LARGEST))
+    return any(_PROMISES.search(line) for text in texts for line in text.splitlines())
+
+
+def _is_meant(hook_set: HookSet, file: str, known: str) -> bool:
+    """Return whether the project has, or may have, a file that a guard of another one must mean."""
+    exists, name = (hook_set.root / file).exists(), posixpath.basename(file)
+    if name not in LOCKS:
+        # An environment that the project keeps for all has no secrets.
+        return not (exists and name.startswith(".env"))
+    languages = [one for one in _LANGUAGES if name in one[0]]
+    same = any(known in locks for locks, _ in languages)
+    return (
+        exists or same or any((hook_set.root / begin).exists() for _, begins in languages for begin in begins)
+    )

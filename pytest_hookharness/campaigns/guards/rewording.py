@@ -35,9 +35,7 @@ class Refusals:
     What one hook refused.
 
     Attributes:
-        hook: The command of the hook.
         commands: The shell commands, each once, the first of each program before the second ones.
-        files: The files whose edits it refused.
         reads: The files that it did not let a tool read.
         lines: The edits of one line that it refused, as they are called.
         seconds: How long it usually keeps a processor busy.
@@ -68,15 +66,8 @@ def reword(
     """
     Return acts with commands as they are and in every form, and with harmless words where they are data.
 
-    There are none for no commands and files.
-
-    What shows most comes first, as a session may have to be short.
-
-    Args:
-        host: The host that has the tools.
-        commands: The commands.
-        files: Files whose edits hooks refused; an edit that only mentions them must be allowed.
-        further: How many of the commands, at the end, are only tried in the forms in which they are data.
+    There are none for no commands and files. What shows most comes first, as a session may have to be short.
+    Edits that only mention files must be allowed. ``further`` commands, at the end, are only tried as data.
     """
     harmless = [one.text for one in forms_of(HARMLESS) if not one.code] if commands else []
     data = [text for command in commands for text in (command, *_forms(command, code=False))]
@@ -110,13 +101,7 @@ def _described(host: str, words: str) -> ToolCall:
 @dataclass(frozen=True, slots=True)
 class Suspect:
     """
-    A command that was refused where its words were data, and harmless words were allowed.
-
-    Attributes:
-        command: The command.
-        family: The family of the mutation that shows it.
-        wording: The mutation in words.
-        hook: The command of the hook that refused it; empty if that is unknown.
+    A command that a hook refused where its words were data, though it allowed harmless ones in that mutation.
     """
 
     command: str
@@ -242,15 +227,15 @@ def refused_by_hook(outcomes: Sequence[Outcome]) -> list[Refusals]:
                 dict.fromkeys(one.file for one in moves if isinstance(one, Edit) and one.file not in made)
             ),
             reads=tuple(dict.fromkeys(one.file for one in moves if isinstance(one, Read))),
-            lines=tuple(dict.fromkeys(name for move in moves if ": " in (name := _edit_name(move)))),
+            lines=tuple(
+                dict.fromkeys(
+                    name for one in moves if isinstance(one, Edit) and ": " in (name := call_name(one))
+                )
+            ),
             seconds=_seconds(hook, outcomes),
         )
         for hook, moves in found.items()
     ]
-
-
-def _edit_name(move: Act) -> str:
-    return call_name(move) if isinstance(move, Edit) else ""
 
 
 def _seconds(hook: str, outcomes: Sequence[Outcome]) -> float:

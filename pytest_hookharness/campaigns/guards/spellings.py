@@ -1,8 +1,13 @@
-"""The moves that show whether a guard sees other spellings of what it refuses, and allows harmless ones."""
+"""
+The moves that show whether a guard sees other spellings of what it refuses, and allows harmless ones.
+
+One of them is a commit in a line that leaves the guarded branch first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.judging.checkup.bypasses import (
@@ -12,7 +17,7 @@ from pytest_hookharness.judging.checkup.bypasses import (
     command_calls,
     spellings,
 )
-from pytest_hookharness.judging.checkup.neighbours import Neighbour, neighbours
+from pytest_hookharness.judging.checkup.neighbours import NEW_BRANCH, Neighbour, neighbours
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 
@@ -111,3 +116,27 @@ def refused_neighbours(
             for calls in seen
         )
     ]
+
+
+# How scripts learn of the current branch.
+_BRANCH = re.compile(
+    r"branch --show-current|show-current|rev-parse\W+--abbrev-ref|symbolic-ref|abbrev-ref|\.git/HEAD"
+)
+
+
+def try_new_branch(refused: Collection[str], source: str) -> tuple[Act, ...]:
+    """
+    Return the acts of an agent that commits on another branch, and on a new branch in one line.
+
+    There are none if no guard that asks for the branch refused a commit.
+    """
+    known = next((text for text in refused if NEW_BRANCH.belongs_to([text])), "")
+    if not known or not _BRANCH.search(source):
+        return ()
+    (control,), line = NEW_BRANCH.controls, NEW_BRANCH.text
+    # These are carried out, so that the branch is another one.
+    names = ("-b topic", "-", "topic")
+    begin, back, again = (RunCommand(command=f"git checkout -q {name}") for name in names)
+    asked = [RunCommand(command=text, given=GIVEN) for text in (known, line, line)]
+    commit = RunCommand(command=control, given=GIVEN)
+    return (FIRST_PROMPT, begin, commit, back, *asked, again, commit)

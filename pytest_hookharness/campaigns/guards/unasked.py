@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import hooks_at
@@ -150,10 +150,6 @@ def approved_lines(rulings: Sequence[tuple[str, Ruling]]) -> Iterator[tuple[str,
     answers: dict[str, set[Ruling]] = {}
     for text, ruling in rulings:
         answers.setdefault(text, set()).add(ruling)
-    yield from _approved(answers)
-
-
-def _approved(answers: Mapping[str, set[Ruling]]) -> Iterator[tuple[str, str]]:
     for (line, found), risky in itertools.product(answers.items(), _RISKY_LINES):
         first, joined, other = line.rpartition(" && ")
         if not joined or other != risky or found != {Ruling.ALLOW}:

@@ -10,13 +10,13 @@ from typing import Literal, TypeAlias
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live.comparison import Comparison, Difference, compare
-from pytest_hookharness.campaigns.live.installed_program import InstalledProgram
 from pytest_hookharness.campaigns.live.listed_differences import find_listed
 from pytest_hookharness.campaigns.live.live_run import record_both
-from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent
+from pytest_hookharness.campaigns.live.live_scenario import InstalledProgram, NoLiveEquivalent
 from pytest_hookharness.campaigns.live.question import Question, compose_session
 from pytest_hookharness.campaigns.live.session_record import ComparableSession
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
@@ -30,11 +30,7 @@ _UNSTEADY = "two plays of the same session did not agree"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAnswer:
     """
-    The answer to one question.
-
-    Attributes:
-        difference: The first difference; ``None`` unless the answer is ``different``.
-        why: Why the question was not reached, or the known reason of a difference; empty if there is none.
+    The answer to one question, the first difference, and why it is known or the question was not reached.
     """
 
     question: Question
@@ -45,15 +41,7 @@ class QuestionAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedSession:
-    """
-    One session on both sides.
-
-    Attributes:
-        questions: The questions that it asks.
-        comparison: What differs.
-        simulated: The session in the simulation.
-        real: The session on the real program.
-    """
+    """One session on both sides: the questions that it asks, both records, and what differs."""
 
     questions: tuple[Question, ...]
     comparison: Comparison
@@ -109,7 +97,8 @@ def play_on(installed: InstalledProgram, host: str, settings: Settings, resource
 
     def play(questions: Sequence[Question]) -> ComparedSession:
         scenario = compose_session(profile, questions)
-        simulated, real = record_both(scenario, installed, replace(settings, turns=scenario.turns), resources)
+        own = replace(settings, turns=scenario.turns)
+        _, simulated, real = record_both(scenario, installed, own, resources, Observer())
         found = compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
         return ComparedSession(questions=tuple(questions), comparison=found, simulated=simulated, real=real)
 

@@ -42,10 +42,6 @@ class Difference:
     One item in which the simulation and the real host differ.
 
     Attributes:
-        category: What was compared.
-        where: Where in the session.
-        simulated: The value in the simulation.
-        real: The value on the real host.
         rule: The rule of the profile that does not hold; ``None`` if no single rule says it.
         turn: How many messages of the model came before it, counting one that answers what was told; ``None``
             if it is about the whole session.
@@ -61,15 +57,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """
-    A scenario in the simulation and on the real host.
-
-    Attributes:
-        host: Name and version of the profile.
-        version: Version of the real program.
-        compared: Number of compared items by category.
-        differences: The items that differ, in the order of the session.
-    """
+    """A scenario in the simulation and on the real host; ``host`` has the name and version of the profile."""
 
     host: str
     version: str
@@ -123,16 +111,7 @@ def compare(
     *,
     unordered: Sequence[frozenset[str]] = (),
 ) -> Comparison:
-    """
-    Compare two records of one scenario.
-
-    Args:
-        profile: The simulated host.
-        version: The version of the real program.
-        simulated: The session in the simulation.
-        real: The session on the real host.
-        unordered: Sets of events that the host may run at the same time.
-    """
+    """Compare two records of one scenario; ``unordered`` are sets of events that may run at the same time."""
     tally = _Tally()
     for turn in range(max(len(simulated.runs), len(real.runs))):
         tally.turn = turn

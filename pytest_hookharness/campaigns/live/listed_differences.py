@@ -23,7 +23,6 @@ class ListedDifference:
         real: A regular expression for the value on the real host; empty for any.
         simulated: A regular expression for what the simulation has in place of ``real``, if the rest of both
             values is equal; empty if it may differ too.
-        reason: Why the simulation differs.
     """
 
     host: str

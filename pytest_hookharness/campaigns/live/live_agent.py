@@ -62,9 +62,6 @@ class LiveAgent:
         Start before the first prompt.
 
         Args:
-            agent: The agent, at the start of its script.
-            wire: How its program talks.
-            workspace: The folder in which the program works.
             limit: The number of requests for a move that are answered.
             known: The events of what hooks said in the simulation, by text.
             unwrapped: The command of the scenario for each command line as the program knows it.

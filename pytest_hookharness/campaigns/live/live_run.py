@@ -8,10 +8,14 @@ from dataclasses import replace
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.campaigns.live.comparison import Comparison, compare
-from pytest_hookharness.campaigns.live.installed_program import InstalledProgram, NoProgram
 from pytest_hookharness.campaigns.live.live_agent import LiveAgent
 from pytest_hookharness.campaigns.live.live_record import live_record
-from pytest_hookharness.campaigns.live.live_scenario import check_recordable, live_form
+from pytest_hookharness.campaigns.live.live_scenario import (
+    InstalledProgram,
+    NoProgram,
+    check_recordable,
+    live_form,
+)
 from pytest_hookharness.campaigns.live.session_record import (
     CUT,
     ENDED,
@@ -48,15 +52,14 @@ def play_both(
     installed: InstalledProgram,
     settings: Settings,
     resources: Resources,
-    observer: Observer | None = None,
+    observer: Observer,
 ) -> Comparison:
     """
     Play a scenario that has a live equivalent on both sides, and compare them.
 
     The exceptions are those of `record_both`. The observer sees the simulated session, and both at its end.
     """
-    observer = observer or Observer()
-    outcome, simulated, real = _play_both(scenario, installed, settings, resources, observer)
+    outcome, simulated, real = record_both(scenario, installed, settings, resources, observer)
     profile = hosts.find(scenario.host)
     found = compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
     observer.note(live_record(found, simulated, real))
@@ -66,27 +69,20 @@ def play_both(
 
 
 def record_both(
-    scenario: Scenario, installed: InstalledProgram, settings: Settings, resources: Resources
-) -> tuple[ComparableSession, ComparableSession]:
-    """
-    Play a scenario that has a live equivalent in the simulation and on the real program.
-
-    Raises:
-        NoProgram: The program cannot be isolated here.
-        NoLiveEquivalent: What the agent does, or a hook, has no live equivalent.
-        SimulationError: One side did not come to an end within the budget, or the program does not work.
-    """
-    _, simulated, real = _play_both(scenario, installed, settings, resources, Observer())
-    return simulated, real
-
-
-def _play_both(
     scenario: Scenario,
     installed: InstalledProgram,
     settings: Settings,
     resources: Resources,
     observer: Observer,
 ) -> tuple[Outcome, ComparableSession, ComparableSession]:
+    """
+    Play a scenario that has a live equivalent, and return the outcome and the records of both sides.
+
+    Raises:
+        NoProgram: The program cannot be isolated here.
+        NoLiveEquivalent: What the agent does, or a hook, has no live equivalent.
+        SimulationError: One side did not come to an end within the budget, or the program does not work.
+    """
     if reason := resources.supervisor.tiers()[Tier.NAMESPACES]:
         raise NoProgram(f"real programs run only where their network can be cut off: {reason}")
     played = live_form(scenario, installed.program, settings.turns)

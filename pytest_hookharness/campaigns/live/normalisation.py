@@ -14,13 +14,7 @@ _ISO = r"\d{4}-\d\d-\d\d(?:T|-| )\d\d[:-]\d\d[:-]\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?
 @dataclass(frozen=True, slots=True)
 class Normalisation:
     """
-    One row of the table of what is made alike.
-
-    Attributes:
-        what: What it is, in words.
-        pattern: What stands for it in a text; empty if its keys say it.
-        put: What takes its place.
-        keys: The keys whose texts and numbers it is; empty for any text.
+    One row of the table of what is made alike: a pattern in any text, or the texts and numbers of some keys.
     """
 
     what: str
@@ -55,19 +49,13 @@ TABLE = (
 # Environment variables of hooks that are not compared: those of the shell and of the user, and those that
 # name a process, a socket, a token or a folder of a running host. Some programs put such folders into PATH.
 # The comparison itself sets QWEN_CODE_NO_RELAUNCH and the model of Qwen Code.
-NOT_COMPARED = frozenset(
-    (
-        *("_", "SHLVL", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "TZ", "LC_ALL", "LC_CTYPE"),
-        *("PATH", "CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN"),
-        *("CLAUDE_CODE_CHILD_NOTES_DIR", "QWEN_CODE_LAUNCHER_PID", "QWEN_CODE_CLI"),
-        *(
-            "QWEN_CODE_MANAGED_NPM_PIN",
-            "QWEN_CODE_MODEL",
-            "QWEN_CODE_MODEL_IDENTITY",
-            "QWEN_CODE_NO_RELAUNCH",
-        ),
-    )
-)
+NOT_COMPARED = frozenset({
+    "_", "SHLVL", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "TZ", "LC_ALL", "LC_CTYPE", "PATH",
+    "CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_CHILD_NOTES_DIR",
+    "QWEN_CODE_LAUNCHER_PID", "QWEN_CODE_CLI", "QWEN_CODE_MANAGED_NPM_PIN", "QWEN_CODE_MODEL",
+    "QWEN_CODE_MODEL_IDENTITY", "QWEN_CODE_NO_RELAUNCH",
+})  # fmt: skip
 
 
 def normalised(value: Json, folders: Sequence[tuple[str, str]], key: str = "") -> Json:

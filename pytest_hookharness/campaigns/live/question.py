@@ -44,17 +44,11 @@ class Question:
 
     Attributes:
         name: The question in a few words, unique in its battery.
-        event: The host's name of the event.
         group: Questions with the same group share sessions.
         mark: What the input of its hook contains; empty if only one question of the group has its event.
         replies: What its hooks do, as shell scripts, each with the name of a hook.
         hooks: Further entries of the settings, by event.
-        settings: Further keys of the settings.
-        acts: What the agent does.
         prompt: What the user writes; empty for the usual prompt.
-        files: Further files of the workspace.
-        env: Environment variables of the host.
-        options: Options of the host.
         turns: The number of messages of the model after which the session is cut.
         place: Which places of behaviour belong to the question, as a regular expression. Empty: all of them,
             so that a difference in a shared session is looked for in sessions with fewer questions.

@@ -39,13 +39,7 @@ def unasked_events(profile: Profile) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """
-    A case that `explain` explains.
-
-    Attributes:
-        end: How the hook run ends.
-        meaning: What it means.
-    """
+    """A case that `explain` explains: how a hook run ends, and what that means."""
 
     end: ExplainedCase
     meaning: Meaning
@@ -66,14 +60,7 @@ class Case:
 
 
 class QuestionWriter:
-    """
-    Writes questions about one host.
-
-    Attributes:
-        events: The events that questions lead to.
-        cases: For each of them the cases that `explain` explains, by name.
-        limit: The key of a handler that gives it a second.
-    """
+    """Writes questions about one host: of the cases of its events; ``limit`` gives a handler a second."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile

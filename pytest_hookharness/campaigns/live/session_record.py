@@ -36,9 +36,6 @@ class RecordedRun:
     One run of one hook.
 
     Attributes:
-        event: The host's name of the event.
-        command: The hook's command line.
-        stdin: What it was given.
         exit: Its exit code, negative for a signal; ``None`` if that is unknown.
         folder: Its working folder; empty if that is unknown.
         env: The environment variables that the host changed for it, each with its value; ``None`` for one
@@ -65,11 +62,9 @@ class RecordedRun:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """
-    One text that the model saw.
+    One text that the model saw, with the event whose hooks caused it, if any did.
 
-    Attributes:
-        event: The event whose hooks caused it; empty if none did.
-        rule: The rule of the profile behind it; ``None`` on the real host, and for texts of no hook.
+    The rule of the profile behind it is known only in the simulation.
     """
 
     text: str
@@ -87,7 +82,6 @@ class ComparableSession:
         told: What was new for the model before each of its messages.
         moves: What the agent did in each of its messages, in words.
         files: Kind, mode and content of the files of the workspace at the end, by path.
-        end: How it ended.
         folders: Its absolute folders, each with a name.
         rules: The rules behind the decisions of the simulated host, by event; empty for the real one.
         words: The events of what hooks said in the simulation, by text; empty for the real host.
@@ -122,15 +116,7 @@ def of_outcome(
     given: Mapping[str, str] = MappingProxyType({}),
 ) -> ComparableSession:
     """
-    Return the record of a simulated session.
-
-    Args:
-        outcome: The outcome of the session.
-        files: What stands in `ComparableSession.files`.
-        folders: Likewise.
-        limit: The most turns of the session.
-        launches: How each hook process of the session was started, in order.
-        given: The environment of the host.
+    Return the record of a simulated session, with its launches in order, in the environment of its host.
     """
     started = iter(launches)
     runs: list[list[RecordedRun]] = [[]]
@@ -201,9 +187,7 @@ def read_tapped(
     """
     Return the hook runs that a tap noted, each with the time of its start, in this order.
 
-    Args:
-        lines: The lines of the tap.
-        given: The environment of the host.
+    ``given`` is the environment of the host.
     """
     found: dict[tuple[int, float], tuple[float, RecordedRun]] = {}
     for line in lines:

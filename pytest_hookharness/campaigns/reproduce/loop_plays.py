@@ -57,10 +57,7 @@ class ResumedPlays:
     """
     Plays of scripts, each from the longest beginning that was played before.
 
-    Attributes:
-        seen: Returns whether a trace, of a workspace with these folders, has the wanted refusal.
-        endless: Whether a session that ends by itself does not show the loop.
-        remaining: Returns the seconds that are left.
+    ``seen`` says whether a trace has the wanted refusal; if ``endless``, a session that ends shows no loop.
     """
 
     def __init__(
@@ -169,16 +166,7 @@ def is_cut(outcome: Outcome) -> bool:
 @dataclass(slots=True)
 class LoopPlays:
     """
-    The plays for one loop.
-
-    Attributes:
-        loop: The loop, a row of refusals.
-        settings: The settings of each play.
-        resources: Where and with whose help it is played.
-        top: The top of the recorded project, as the transcript names it.
-        hooks: Commands of the hooks that refuse; empty until they are known.
-        plays: How many sessions were played.
-        began: When the first one began.
+    The plays for one loop of a project, whose top is named as in the transcript, and of hooks once known.
     """
 
     loop: DetectedLoop
@@ -255,10 +243,7 @@ class LoopPlays:
         """
         Return a small scenario; it shows the loop in a play as thorough as that of the written test.
 
-        Args:
-            scenario: The whole session.
-            kept: The refused move.
-            named: If the project is not in the scenario, the files that may be enough.
+        If the project is not in the scenario, the ``named`` files may be enough.
         """
         quick = self._search(scenario, kept, named, quick=True)
         if quick.best == scenario or self.shows(self.play(quick.best)):

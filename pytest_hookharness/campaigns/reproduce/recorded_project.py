@@ -44,7 +44,6 @@ class RecordedProject:
         files: Texts of all files, by path, if they are few; ``None`` if they are not.
         named: If they are not few, the texts of the settings, and of the files that these or each other name.
         modes: Permission bits of files that a scenario would not give them by itself.
-        git: Whether the project is in a repository.
     """
 
     folder: Path
@@ -64,7 +63,6 @@ def find_project(
     Return the project of a session.
 
     Args:
-        source: The transcript.
         given: The project, or the session's folder in it; ``None`` for the folder that the transcript names.
         at: The commit; empty for the one that the transcript names.
         scratch: An empty folder for the files of a commit.

@@ -84,10 +84,7 @@ def write_scenarios(
     The path of the copied project ends with a slash.
 
     Args:
-        output: The folder for them.
-        full: The whole session.
         small: The shrunk one; ``None`` if there is none.
-        why: What they show.
         secrets: What is taken out of a copy of the project.
         calls: Returns how many calls of a scenario the hooks are asked about.
     """

@@ -2,12 +2,17 @@
 What came of playing a recorded session against the real hooks.
 
 Recorded refusals are compared with those of the replay, one by one. The first difference gets a likely cause.
+A hook may hide that it did not find its linter, and refuse for another reason than the recorded one, or not
+at all. The source of a hook only suggests names. Stand-ins of these names, which fail as a missing program
+does, then show which of them are called.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_hookharness.campaigns.short_texts import in_one_line
@@ -15,10 +20,15 @@ from pytest_hookharness.judging.detectors.signatures import mask_numbers
 from pytest_hookharness.judging.findings.finding_catalogue import MANGLED
 from pytest_hookharness.model.actions import HookRefusal, StreamItem
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import RunCommand, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.model.trace import HookRun, Trace
 from pytest_hookharness.model.verdicts import Undecided
+from pytest_hookharness.simulation.single_run import Resources
+from pytest_hookharness.simulation.testbed import hook_source
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +37,6 @@ class RefusalCounts:
     How many refusals are as recorded.
 
     Attributes:
-        recorded: How many the transcript has.
         same: How many of them, from the first, the replay has in the same order.
         more: How many further refusals the replay has.
         difference: The first difference, in words; empty if there is none.
@@ -47,7 +56,6 @@ class Reproduction:
     The result of ``hookharness reproduce``.
 
     Attributes:
-        source: Path of the transcript.
         host: The host that wrote it, with its version.
         played: The host profile that was played.
         loop: The loop in the transcript, in one sentence; empty if there is none.
@@ -55,15 +63,10 @@ class Reproduction:
         further: The results for the shorter loops that were reproduced too, each by itself.
         without: Why no loop is there, and what the transcript has instead; empty if there is one.
         project: Which files the hooks saw, in words.
-        compared: How many refusals are as recorded.
         verdict: The verdict on the whole session, followed by its text.
-        reproduced: Whether the loop was seen again.
         left_out: What the replay did not do.
         missing: What the transcripts of this host do not contain.
         shrunk: What the small scenario contains, and whether each part is needed; empty if there is none.
-        plays: How many sessions were played.
-        seconds: How long it took.
-        files: Paths of the scenarios that were written.
         doubt: When these expect the wrong thing, in sentences; empty if they cannot.
     """
 
@@ -147,15 +150,7 @@ def _bare(reason: str, project: str) -> str:
 def compare(
     recorded: Sequence[_Refused], outcome: Outcome, project: str, *, of_subagent: bool
 ) -> RefusalCounts:
-    """
-    Return how far the refusals of a replay are those of the transcript.
-
-    Args:
-        recorded: The refusals of the transcript.
-        outcome: The replay.
-        project: Folder of the recorded project.
-        of_subagent: Whether they are about the stops of subagents; all others are left out then.
-    """
+    """Return how far the refusals of a replay, or of its subagents, are those of the transcript."""
     every = (one for one in replayed_refusals(outcome.trace) if one)
     replayed = [one for one in every if (one[0].event == SUBAGENT_STOP) == of_subagent]
     whole, same = sum(map(len, recorded)), 0
@@ -212,3 +207,54 @@ def _stderr(run: HookRun) -> str:
 def _last_line(run: HookRun) -> str:
     lines = _stderr(run).strip().splitlines()
     return in_one_line(lines[-1], _SHOWN) if lines else ""
+
+
+# Words of shells; a test double for another such word costs a play, but is never called.
+_SHELL_WORDS = frozenset({
+    "break", "case", "cd", "continue", "declare", "do", "done", "elif", "else", "esac", "eval", "exec",
+    "exit", "export", "fi", "for", "function", "getopts", "if", "in", "let", "local", "mapfile", "popd",
+    "pushd", "read", "readonly", "return", "select", "set", "shift", "shopt", "source", "then", "time",
+    "trap", "type", "typeset", "ulimit", "umask", "unset", "until", "wait", "while",
+})  # fmt: skip
+_FUNCTION = re.compile(rb"(?m)^[ \t]*(?:function\s+([\w.-]+)|([\w.-]+)\s*\(\s*\))")
+_NOT_FOUND = 127
+_MOST_NAMES = 20
+
+
+def find_missing_tools(
+    outcome: Outcome, settings: Settings, resources: Resources, play: Callable[[Scenario], Outcome]
+) -> tuple[str, ...]:
+    """
+    Return the programs that the hooks of a play call and that are not installed here.
+
+    ``play`` is called only if there may be such a program.
+    """
+    scenario = outcome.scenario
+    names = _candidates(outcome, settings, resources)
+    if not names:
+        return ()
+    doubles = {name: Double(exit=_NOT_FOUND, stderr=f"{name}: command not found\n") for name in names}
+    acts = tuple(
+        # The agent must not call a test double.
+        replace(act, given=ToolResult())
+        if isinstance(act, RunCommand) and any(name in act.command for name in names)
+        else act
+        for act in scenario.script.acts
+    )
+    tried = replace(
+        scenario, commands={**scenario.commands, **doubles}, script=replace(scenario.script, acts=acts)
+    )
+    seen = play(tried)
+    return tuple(name for name in names if seen.calls.get(name))
+
+
+def _candidates(outcome: Outcome, settings: Settings, resources: Resources) -> tuple[str, ...]:
+    """Return the words of the hooks that stand where a command is called and that are no command here."""
+    runs = [run for _, run in outcome.trace.hook_runs()]
+    with resources.open(outcome.scenario, settings) as (testbed, _):
+        path = testbed.workspace.environment.get("PATH")
+        called = hook_source.called(testbed, runs) - _SHELL_WORDS - {*outcome.scenario.commands}
+        own = b"\n".join(hook_source.texts(testbed, runs))
+    functions = {(found[1] or found[2]).decode() for found in _FUNCTION.finditer(own)}
+    missing = (name for name in sorted(called - functions) if shutil.which(name, path=path) is None)
+    return tuple(missing)[:_MOST_NAMES]

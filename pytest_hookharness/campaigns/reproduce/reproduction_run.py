@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.reproduce.loop_plays import LoopPlays, is_cut
-from pytest_hookharness.campaigns.reproduce.missing_tools import find_missing_tools
 from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves
 from pytest_hookharness.campaigns.reproduce.recorded_project import (
     RecordedProject,
@@ -42,10 +41,11 @@ from pytest_hookharness.campaigns.reproduce.reproduction import (
     Reproduction,
     alike,
     compare,
+    find_missing_tools,
     recorded_refusals,
     replayed_refusals,
 )
-from pytest_hookharness.campaigns.reproduce.session_files import SessionFiles, read_session, texts_of
+from pytest_hookharness.campaigns.reproduce.session_files import read_session, texts_of
 from pytest_hookharness.campaigns.shrinking.scenario_shrinker import Shrinker
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
@@ -82,16 +82,7 @@ _MISSING_EVERYWHERE = "the environment, files that were not committed"
 @dataclass(slots=True)
 class ReproductionRun:
     """
-    The reproduction of one session.
-
-    Attributes:
-        source: The transcript.
-        settings: The settings of each play.
-        resources: Where and with whose help it is played.
-        project: The project; ``None`` for the folder that the transcript names.
-        at: The commit; empty for the one that the transcript names.
-        output: The folder for the scenarios.
-        shrinks: Whether the scenario is shrunk.
+    The reproduction of one session, in the project and at the commit that the transcript names, or in others.
     """
 
     source: Path
@@ -116,7 +107,8 @@ class ReproductionRun:
         session = read_session(self.source)
         stream = session.stream
         host = f"{stream.form} {stream.version}".strip()
-        result = Reproduction(source=str(self.source), host=host, left_out=_unread(session))
+        unread = (f"not read, {why}: {counted(count, 'record')}" for why, count in session.unread.items())
+        result = Reproduction(source=str(self.source), host=host, left_out=tuple(unread))
         loops = detect_all(stream.items)
         rows = _distinct(loops)[:_MOST_LOOPS]
         if not rows:
@@ -273,11 +265,6 @@ def _describe_rest(stream: SessionStream, loops: tuple[DetectedLoop, ...]) -> st
     return f"{refused}{own}"
 
 
-def _unread(session: SessionFiles) -> tuple[str, ...]:
-    """Return what of the transcript was not read, in words."""
-    return tuple(f"not read, {why}: {counted(count, 'record')}" for why, count in session.unread.items())
-
-
 def describe_others(hooks: frozenset[str], played: Outcome) -> Iterator[str]:
     """Yield which hooks of other loops the scenarios of a loop are without, and which are in them still."""
     still = {run.hook.command for _, run in played.trace.hook_runs()} & hooks
@@ -308,8 +295,7 @@ def _likely_cause(
     """
     Return the likely cause of the first difference: another project, a missing tool, then what we changed.
 
-    Args:
-        missing: The script that refused, if it is not in the project; else empty.
+    ``missing`` is the script that refused, if it is not in the project.
     """
     known = [*_describe_missing(tools), *hidden]
     cause = comparison.cause if project.commit else _AS_NOW

@@ -23,12 +23,7 @@ _MOST_SUBAGENTS = 200
 @dataclass(frozen=True, slots=True)
 class SessionFiles:
     """
-    A session as it was read.
-
-    Attributes:
-        stream: The moves of the main agent, followed by those of each subagent.
-        unread: Number of parts that could not be read, by reason.
-        subagents: Number of files of subagents that were read.
+    A session as it was read: the main agent, then each subagent, and how many parts were not, by reason.
     """
 
     stream: SessionStream

@@ -44,13 +44,8 @@ class Shrinker:
 
     Attributes:
         shows: Plays a scenario, and returns whether it shows the problem; ``None`` if that is unknown.
-        best: The smallest scenario so far.
         kept: The refused move, which always stays; ``None``: none.
         rules_out: Returns whether a scenario certainly does not show the problem, so that it is not played.
-        most: How many scenarios may be played.
-        more_turns: Turns that a script may take beyond its acts.
-        plays: How many scenarios were played.
-        until: When the search ends.
         ended: Whether it ended before everything was tried.
         unknown: How many scenarios were played without a decision.
     """
@@ -216,12 +211,7 @@ def minimise(items: Sequence[T], shows: Callable[[tuple[T, ...]], bool], least: 
 
     The algorithm is ddmin (Zeller and Hildebrandt, 2002), without its tests of single groups: the problems
     here need their items together. If every call of ``shows`` could decide, the result is 1-minimal: without
-    any one of its items the problem does not show.
-
-    Args:
-        items: Items that show the problem together.
-        shows: Whether some of them show it.
-        least: How many items stay in any case.
+    any one of its items the problem does not show. At least ``least`` items stay.
     """
     kept = tuple(items)
     parts = 2 if len(kept) > 1 else 1

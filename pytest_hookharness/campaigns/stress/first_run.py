@@ -46,10 +46,8 @@ class HookTraits:
     What the hooks of a scenario suggest to try.
 
     Attributes:
-        words: The words of their source.
         called: The words that stand where a command is called.
         runners: The commands that run the hooks' own scripts.
-        environment: The environment of the host.
         sets: The number of configured hooks of each event.
         scripts: The content of their scripts, by path relative to the workspace.
     """
@@ -102,12 +100,7 @@ _MOST_TURNS = 12
 
 @dataclass(frozen=True, slots=True)
 class ReplayScript:
-    """
-    The acts of agent and script in a run.
-
-    Attributes:
-        acts: Each act with its turn; an event of the script has that of the move before it.
-    """
+    """The acts of agent and script in a run, each with its turn; an event has that of the move before it."""
 
     acts: tuple[tuple[int, Act], ...]
 

@@ -57,17 +57,7 @@ _LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class RaceSetup:
-    """
-    What a race takes place in.
-
-    Attributes:
-        testbed: Where the hooks run.
-        checkpoint: The state that every round begins with.
-        parallel: How many runs there are, and what counts them.
-        event: The event of the hooks.
-        calls: The inputs of the runs, which get them in turn, each with the hooks that run for it.
-        remaining: Returns the seconds that are left.
-    """
+    """The testbed of a race, the state in which each round begins, and its inputs, each with its hooks."""
 
     testbed: Testbed
     checkpoint: Checkpoint
@@ -240,8 +230,7 @@ class WeighedRace(Race[Weights]):
     """
     A race that shows by chance in the weights of all files that the hooks write.
 
-    Attributes:
-        doubts: Files in which less was left and whose number of writes is not known.
+    Less left in a file is in doubt if the number of its writes is not known.
     """
 
     waves = 2

@@ -34,12 +34,7 @@ class Evidence:
     """
     What one hook did in a trial, compared with a run without the mutation.
 
-    Attributes:
-        hook: The command of the hook.
-        outcome: Its reaction to the mutation.
-        text: What was seen in both runs.
-        payload: Whether its payload is refused without the mutation; empty where that is not distinguished.
-        finding: The defect that this is; ``None`` if it is none.
+    ``payload`` says what happens to its payload without the mutation; empty where that is not distinguished.
     """
 
     hook: str
@@ -68,10 +63,7 @@ class NotTried:
     """
     What a family cannot try on a scenario, so that silence is never taken for a good sign.
 
-    Attributes:
-        family: The family of mutations.
-        why: The reason.
-        mutation: The mutation in words, which makes it a row of the table; empty for a note alone.
+    With the words of a mutation it is a row of the table, and otherwise a note.
     """
 
     family: str
@@ -211,11 +203,9 @@ class Mutation:
 
     def result(self, evidence: Evidence, *, left: bool = False) -> TrialResult:
         """
-        Return the row of a table that a piece of evidence is.
+        Return a piece of evidence as a row of a table; that without a hook says why nothing was tried.
 
-        Args:
-            evidence: The evidence; that without a hook says why nothing was tried.
-            left: Whether it should have been tried and was not, or proved nothing.
+        With ``left``, it should have been tried and was not, or proved nothing.
         """
         return TrialResult(
             family=self.family,
@@ -239,9 +229,6 @@ class Family(Protocol):
         """
         Yield the mutations that a request means for a scenario, and what of them cannot be tried.
 
-        Args:
-            request: One word of `vary`; other modules may answer it as well, or this one not at all.
-            outcome: What a run of the scenario showed.
-            traits: What its hooks suggest to try.
+        Other modules may answer the request as well, or this one not at all.
         """
         ...

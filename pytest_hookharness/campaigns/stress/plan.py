@@ -34,7 +34,6 @@ class TestMatrix:
     What is tried, and what cannot be tried.
 
     Attributes:
-        trials: The mutations, in order.
         untried: Mutations that cannot be tried here, each with its reason.
         notes: What else cannot be tried, in sentences.
         race: Parallel hook runs that are tried as well; ``None`` for none.
@@ -74,14 +73,7 @@ def plan_trials(outcome: Outcome, traits: HookTraits) -> tuple[list[Mutation], l
 
 
 def draw_up(base: Outcome, traits: HookTraits, selection: TrialSelection | None) -> TestMatrix:
-    """
-    Return the test matrix of a scenario that was run once.
-
-    Args:
-        base: What that run showed.
-        traits: What its hooks suggest to try.
-        selection: Which trials to keep; ``None`` for all.
-    """
+    """Return the test matrix of a scenario that was run once, or of the selected trials."""
     trials, left_out = plan_trials(base, traits)
     # What one family cannot try, another may try in its own way.
     tried = {*map(str, trials)}
@@ -137,13 +129,7 @@ def summarize(
     others: Sequence[TrialOutcome],
 ) -> Outcome:
     """
-    Return the outcome with what the trials have shown until now.
-
-    Args:
-        base: What the scenario itself showed.
-        matrix: The trials.
-        tried: The outcomes of those that were made, by place.
-        others: The outcomes of what is no mutation, such as parallel hook runs.
+    Return the outcome with what the trials have shown until now: those made, by place, and other outcomes.
     """
     made = [tried.get(place) or leave(trial, NO_TIME) for place, trial in enumerate(matrix.trials)]
     pairs = [*zip(matrix.trials, made, strict=True)]

@@ -29,7 +29,6 @@ from pytest_hookharness.judging.comparison.lost_updates import (
     read_counter,
 )
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES, TORN_STATE
-from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Parallel
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload
@@ -116,30 +115,13 @@ def _start(testbed: Testbed, launches: Sequence[ProcessSpec], budget: float) -> 
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class RaceResult:
-    """
-    What hook runs side by side showed.
-
-    Attributes:
-        findings: Their defects.
-        notes: How it was tried, and what is not known, in sentences.
-    """
-
-    findings: tuple[Finding, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
 def run_race(
     testbed: Testbed, agent: agents.Agent, parallel: Parallel, remaining: Callable[[], float]
-) -> RaceResult:
+) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     """
     Run a session, and its hooks side by side where the session first comes to them.
 
-    Args:
-        testbed: Where the session runs.
-        parallel: Which hooks run, and how.
-        remaining: Returns the seconds that are left for all of it.
+    Return their defects, and sentences about how it was tried and what is not known.
 
     Raises:
         SimulationError: The session never comes to the named hooks, or the counters do not count them.
@@ -163,18 +145,11 @@ def run_race(
             f"parallel.event: the session fires no {parallel.event} hook{which}; "
             "name one that it does fire, or have the agent do what triggers it"
         )
-    return RaceResult(tuple(driver.findings), tuple(dict.fromkeys(driver.notes)))
+    return tuple(driver.findings), tuple(dict.fromkeys(driver.notes))
 
 
 class _RacingDriver(SessionDriver):
-    """
-    A session driver that runs hooks side by side before they run for the first time.
-
-    Attributes:
-        findings: The defects of the races.
-        notes: How they were tried, and which show nothing.
-        met: Whether the session came to the hooks.
-    """
+    """A session driver that runs hooks side by side before they run for the first time, once ``met``."""
 
     def __init__(
         self, testbed: Testbed, agent: agents.Agent, parallel: Parallel, remaining: Callable[[], float]

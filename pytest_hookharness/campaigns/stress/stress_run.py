@@ -18,7 +18,7 @@ from pytest_hookharness.campaigns.stress.plan import (
     draw_up,
     summarize,
 )
-from pytest_hookharness.campaigns.stress.races import RaceResult, run_race
+from pytest_hookharness.campaigns.stress.races import run_race
 from pytest_hookharness.campaigns.stress.trial import TrialOutcome, Trials, leave
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.model.mutations import FaultOutcome, Parallel, TrialResult
@@ -45,12 +45,7 @@ def vary(
     """
     Run a scenario again with one difference at a time, and return its outcome with what that showed.
 
-    Args:
-        base: What a run of the scenario showed.
-        traits: What its hooks suggest to try.
-        runner: What runs scenarios.
-        settings: The settings of further runs; all of them together may take ``wall`` seconds.
-        on_trial: Called after each trial.
+    All further runs together may take ``wall`` seconds of the settings.
     """
     if base.scenario.cover:
         # Covered folders are the developer's own, so no trial may change them.
@@ -78,12 +73,7 @@ def vary(
 
 
 class _Series:
-    """
-    The trials of one scenario, within one time budget.
-
-    Attributes:
-        until: When that ends, by the monotonic clock.
-    """
+    """The trials of one scenario, within one time budget; ``until`` is by the monotonic clock."""
 
     def __init__(self, base: Outcome, settings: Settings) -> None:
         self._base = base
@@ -117,7 +107,7 @@ class _Series:
             return late
         # With `parallel`, the sandbox shows the program that interleaves hook runs, wherever it lies.
         scenario = replace(without_expectations(self._base.scenario), parallel=parallel)
-        result: RaceResult | None = None
+        result = None
         try:
             with (
                 runner.resources.open(scenario, self._settings) as (testbed, agent),
@@ -133,15 +123,16 @@ class _Series:
             )
         if result is None:
             return late
-        about = {one.hook: f"{one.code} {one.name}: {one.text}" for one in result.findings}
+        findings, told = result
+        about = {one.hook: f"{one.code} {one.name}: {one.text}" for one in findings}
         # A finding may name several hooks at once; none of them is as declared.
         fine = [hook for hook in hooks if not any(hook in named for named in about)]
         rows = (
             *(_row(parallel, hook, "as declared", "") for hook in fine),
             *(_row(parallel, hook, "differs", evidence) for hook, evidence in about.items()),
         )
-        notes = (*(() if parallel.counts else (f"Tried: {parallel}.",)), *result.notes)
-        return TrialOutcome(rows, findings=result.findings, notes=notes)
+        notes = (*(() if parallel.counts else (f"Tried: {parallel}.",)), *told)
+        return TrialOutcome(rows, findings=findings, notes=notes)
 
     def _job(self, trial: Mutation, faultless: Trace) -> Callable[[TrialRunner], TrialOutcome]:
         def job(runner: TrialRunner) -> TrialOutcome:

@@ -64,11 +64,7 @@ class TrialOutcome:
 
 def leave(trial: Mutation, why: str, *, left: bool = True) -> TrialOutcome:
     """
-    Return the outcome of a trial that was not made, or that proves nothing.
-
-    Args:
-        why: The reason.
-        left: Whether it should have been tried; otherwise there was nothing to try.
+    Return the outcome of a trial that proves nothing, or with ``left`` of one that should have been made.
     """
     nothing = Evidence(hook="", outcome="not tried", text=why)
     return TrialOutcome((trial.result(nothing, left=left),))
@@ -94,12 +90,7 @@ class Controls:
 
 
 class Trials:
-    """
-    The trials of one scenario.
-
-    Attributes:
-        fixed: The scenario with its moves as a fixed list, for faults.
-    """
+    """The trials of one scenario; ``fixed`` has its moves as a fixed list, for faults."""
 
     def __init__(self, base: Outcome, remaining: Callable[[], float]) -> None:
         self.fixed = with_fixed_moves(base.scenario, base.trace)

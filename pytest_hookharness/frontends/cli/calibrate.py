@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live.calibration import QuestionAnswer, answer_battery, play_on
-from pytest_hookharness.campaigns.live.installed_program import (
+from pytest_hookharness.campaigns.live.live_scenario import (
     VARIABLE,
     InstalledProgram,
     NoProgram,

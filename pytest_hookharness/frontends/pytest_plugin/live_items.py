@@ -13,16 +13,17 @@ import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live.comparison import CATEGORIES, Comparison, Difference
-from pytest_hookharness.campaigns.live.installed_program import (
-    VARIABLE,
-    InstalledProgram,
-    NoProgram,
-    find_installed,
-)
 from pytest_hookharness.campaigns.live.listed_differences import find_listed
 from pytest_hookharness.campaigns.live.live_record import headline, new_differences
 from pytest_hookharness.campaigns.live.live_run import play_both
-from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent, check_playable
+from pytest_hookharness.campaigns.live.live_scenario import (
+    VARIABLE,
+    InstalledProgram,
+    NoLiveEquivalent,
+    NoProgram,
+    check_playable,
+    find_installed,
+)
 from pytest_hookharness.campaigns.live.normalisation import NOT_COMPARED, TABLE
 from pytest_hookharness.frontends.option_types import OptionError
 from pytest_hookharness.frontends.replay_command import TraceItem, item_of

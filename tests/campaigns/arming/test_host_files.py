@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_hookharness.campaigns.arming.host_files import host_files
+from pytest_hookharness.campaigns.arming.home_paths import host_files
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_host_files
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.arming.permission_modes import asked_modes
+from pytest_hookharness.campaigns.arming.activation import asked_modes
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_each_event, plan_modes
 from pytest_hookharness.model.checkup import HookSet

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.arming.stand_ins import stand_ins
 from pytest_hookharness.campaigns.check.check_run import CheckRun
-from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import hindered_hooks
-from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.session_errors import hindered_hooks, play_session
+from pytest_hookharness.campaigns.check.session_scenario import stand_ins
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 

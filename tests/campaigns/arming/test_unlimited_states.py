@@ -2,8 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.campaigns.arming.state_files import LoopState
-from pytest_hookharness.campaigns.arming.unlimited_states import without_limit
+from pytest_hookharness.campaigns.arming.state_files import LoopState, without_limit
 
 STATE = "round: 1\nmax_rounds: 3\n"
 

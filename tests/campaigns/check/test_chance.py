@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pytest_hookharness.campaigns.check.chance import find_chance, find_suspect
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.further_proofs import find_chance, find_suspect
 from pytest_hookharness.campaigns.check.guard_sessions import plan_refusals
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
 from pytest_hookharness.campaigns.check.session_errors import play_session

@@ -10,7 +10,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.home_search import with_looked_for
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent, lent_home
-from pytest_hookharness.campaigns.check.lone_programs.hindered_hooks import hindered_hooks
+from pytest_hookharness.campaigns.check.session_errors import hindered_hooks
 from pytest_hookharness.frontends.checkup import check
 from pytest_hookharness.frontends.cli.consent import lend
 from pytest_hookharness.model.outcome import Outcome

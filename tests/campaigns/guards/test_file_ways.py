@@ -8,8 +8,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.guard_sessions import plan_proofs, plan_rewordings
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
-from pytest_hookharness.campaigns.guards.file_ways import unguarded_commands
-from pytest_hookharness.campaigns.guards.sibling_files import are_locks_meant, siblings
+from pytest_hookharness.campaigns.guards.file_ways import are_locks_meant, siblings, unguarded_commands
 from pytest_hookharness.campaigns.guards.watched_moves import watched
 from pytest_hookharness.judging.checkup.file_bypasses import shell_ways
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms

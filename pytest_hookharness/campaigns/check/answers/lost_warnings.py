@@ -72,10 +72,7 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
     """
     Yield the streams and the texts of advice behind which a shell script ends with 0.
 
-    Args:
-        text: The script.
-        loaded: The texts of the files that it loads, as far as they are known.
-        of_calls: Whether it runs at calls and prompts; at other events, a warning alone may be for a log.
+    A warning alone may be for a log, but not at calls and prompts. Loaded texts are given as far as known.
     """
     script = shell_script_of(text)
     shown = script.shown if script else ""

@@ -67,27 +67,16 @@ def _end_of_object(text: str, begin: int) -> int:
 
 
 _UNWRAP = ("put the keys of `hookSpecificOutput` at the top", _unwrapped)
+_TO_DENY, _TO_BLOCK = _reworded("decision", "block", "deny"), _reworded("decision", "deny", "block")
+_NOT_NESTED = (
+    _renamed("permissionDecision", "decision"),
+    _renamed("permissionDecisionReason", "reason"),
+    _UNWRAP,
+)
+_PLAIN = (_renamed("permission", "decision"), _renamed("agent_message", "reason"))
 _ATTEMPTS: tuple[Sequence[tuple[str, Callable[[str], str]]], ...] = (
-    (_reworded("decision", "block", "deny"),),
-    (_reworded("decision", "deny", "block"),),
-    (_renamed("permissionDecision", "decision"), _renamed("permissionDecisionReason", "reason"), _UNWRAP),
-    (
-        _renamed("permissionDecision", "decision"),
-        _renamed("permissionDecisionReason", "reason"),
-        _UNWRAP,
-        _reworded("decision", "deny", "block"),
-    ),
-    (_renamed("permission", "decision"), _renamed("agent_message", "reason")),
-    (
-        _renamed("permission", "decision"),
-        _renamed("agent_message", "reason"),
-        _reworded("decision", "deny", "block"),
-    ),
-    (
-        _reworded("decision", "block", "deny"),
-        _renamed("decision", "permission"),
-        _renamed("reason", "agent_message"),
-    ),
+    *((_TO_DENY,), (_TO_BLOCK,), _NOT_NESTED, (*_NOT_NESTED, _TO_BLOCK), _PLAIN, (*_PLAIN, _TO_BLOCK)),
+    (_TO_DENY, _renamed("decision", "permission"), _renamed("reason", "agent_message")),
     (_reworded("decision", "block", "continue"),),
     (_renamed("reason", "followup_message"),),
 )

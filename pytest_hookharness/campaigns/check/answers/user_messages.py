@@ -55,7 +55,7 @@ def message_for_agent(hook_set: HookSet, hook: Hook) -> tuple[str, int, str]:
     if not all(one.event in events and _is_for_user(hook_set, one) for one in hooks):
         return "", 0, ""
     # Where plain text is context, the script may tell the agent more in this way.
-    plain = any(_reads_plain(hook_set, one) for one in hooks)
+    plain = any(read_printed(hosts.find(hook_set.host), one, 0, stdout="Look.").context for one in hooks)
     said = next(
         ((line, words) for line, words, of_all in comments_on_agent(text) if not (of_all and plain)), None
     )
@@ -90,7 +90,3 @@ def _is_for_user(hook_set: HookSet, hook: Hook) -> bool:
     reply = read_printed(hosts.find(hook_set.host), hook, 0, stdout=json.dumps({"systemMessage": "Look."}))
     shown = bool(reply.user_text) and not reply.context and reply.ruling is Ruling.NONE
     return shown and bool(where_it_is_read(hook_set, hook))
-
-
-def _reads_plain(hook_set: HookSet, hook: Hook) -> bool:
-    return bool(read_printed(hosts.find(hook_set.host), hook, 0, stdout="Look.").context)

@@ -13,8 +13,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from pytest_hookharness.campaigns.check.command_guards.case_arms import CaseArm, case_arms
-from pytest_hookharness.campaigns.check.command_guards.command_guard import CommandGuard, CommandTest
+from pytest_hookharness.campaigns.check.command_guards.command_guard import (
+    CaseArm,
+    CommandGuard,
+    CommandTest,
+    case_arms,
+)
 from pytest_hookharness.campaigns.check.command_guards.patterns import (
     glob_source,
     looped_texts,

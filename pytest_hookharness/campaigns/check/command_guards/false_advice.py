@@ -110,7 +110,9 @@ def prove_false_advice(
     told = set[str]()
     refusals = [*_refusals(hook_set, played)]
     missing = (
-        (_of_file(one, path), one.played) for one in refusals if (path := _missing_file(hook_set, one))
+        (_symptom(one, f"{one.begin} names {path}, which the project does not have.", _NO_FILE), one.played)
+        for one in refusals
+        if (path := _missing_file(hook_set, one))
     )
     for symptom, shown in (*_refused_again(refusals, play), *missing):
         if symptom.hook not in told and shown.outcome is not None:
@@ -163,10 +165,6 @@ def _of_way(refusal: _Refusal, way: str) -> Symptom:
         )
         return _symptom(refusal, text, _OWN_ENVIRONMENT.format(name=name))
     return _symptom(refusal, f"{refusal.begin} recommends `{way}`, which is refused too.", _REFUSED_TOO)
-
-
-def _of_file(refusal: _Refusal, path: str) -> Symptom:
-    return _symptom(refusal, f"{refusal.begin} names {path}, which the project does not have.", _NO_FILE)
 
 
 def _symptom(refusal: _Refusal, text: str, advice: str) -> Symptom:

@@ -17,13 +17,7 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class DraftFiles:
-    """
-    A project, and the files that differ in it.
-
-    Attributes:
-        root: Folder of the project.
-        changes: The changed files, by path.
-    """
+    """A project, and the files that differ in it."""
 
     root: Path
     changes: Mapping[str, FileChange]

@@ -208,9 +208,8 @@ def _renamed(place: HookSet, files: DraftFiles, commands: Mapping[str, str]) -> 
 def _for_all_readers(place: HookSet, variable: str, path: str) -> str:
     """Return a path that stays a relative one on the hosts that read the settings and lack its variable."""
     for profile in hosts.known():
-        config = profile.config
-        patterns = (*config.paths, *(path for one in config.imports for path in one.paths))
-        reads = any(fnmatchcase(f"workspace/{file}", each) for file in place.files for each in patterns)
+        read = profile.settings_paths
+        reads = any(fnmatchcase(f"workspace/{file}", each) for file in place.files for each in read)
         if reads and variable not in profile.process.env:
             return path.replace(f"${variable}", f"${{{variable}:-.}}")
     return path

@@ -59,12 +59,8 @@ def plan_elsewhere(place: HookSet, candidate: Candidate) -> Iterator[CheckSessio
     """Yield sessions of every other host, and other version of the host, that reads the changed settings."""
     for file in (name for name in candidate.files.changes if name in place.files and not place.plugin):
         for profile in hosts.known():
-            patterns = (
-                *profile.config.paths,
-                *(path for one in profile.config.imports for path in one.paths),
-            )
             newest = profile.id == hosts.find(place.host).id
-            if newest or not any(fnmatchcase(f"workspace/{file}", pattern) for pattern in patterns):
+            if newest or not any(fnmatchcase(f"workspace/{file}", one) for one in profile.settings_paths):
                 continue
             try:
                 (found,) = find_hook_sets(place.root / file, profile.id)

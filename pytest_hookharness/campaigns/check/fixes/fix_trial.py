@@ -63,8 +63,7 @@ def find_fixes(
     """
     Return the report with a fix for each problem for which a played fix worked, and the files of all fixes.
 
-    Args:
-        is_fixable: Returns whether to look for a fix of a problem; ``None``: always.
+    With ``is_fixable``, only problems of which it is true get one.
     """
     known = _known(run, report)
     # A fix begins with the settings as they are.

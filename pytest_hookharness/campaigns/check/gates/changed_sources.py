@@ -29,7 +29,10 @@ def plan_changed_sources(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator
     stops = [hook for hook in waiting if role_of(hook_set.host, hook.event) is hosts.Role.STOP]
     texts = [text for hook in stops for text in hook_set.scripts_of(hook)]
     edits = source_edits(hook_set, [text for text in texts if _ASKS_GIT.search(text)])
-    for title, changes in ((f"changes of {_listed(edits)}", edits), ("no change", [])):
+    for title, changes in (
+        (f"changes of {' and '.join(edit.file for edit in edits)}", edits),
+        ("no change", []),
+    ):
         scenario = short_scenario_of(hook_set, changes)
         if edits:
             yield CheckSession(title=title, scenario=scenario, ends=False, proof=True, way_out=LEFT_ALONE)
@@ -54,7 +57,3 @@ def _is_of_kind(path: str, text: str) -> bool:
     """Return whether scripts name a file or its extension, as in `*.ts` or `.(ts|tsx)`."""
     kind = path.rpartition("/")[2].rpartition(".")[2]
     return path in text or bool(re.search(rf"[.(|{{,]{re.escape(kind)}\b", text))
-
-
-def _listed(edits: Sequence[Edit]) -> str:
-    return " and ".join(edit.file for edit in edits)

@@ -72,7 +72,7 @@ def prove_counted_changes(
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
     for gate in _gates(hook_set, play, played)[:_MOST]:
         checks = failing_checks(gate)
-        (usual, idle) = play([shortened(gate), _idle(gate)])
+        (usual, idle) = play([shortened(gate), shortened(_with_acts(gate, [FIRST_PROMPT, Stop()]))])
         stop = _first_stop(usual.outcome)
         if stop is None or not stop.decision.refused:
             continue
@@ -195,10 +195,6 @@ def _renamed(session: CheckSession, paths: Mapping[str, str]) -> CheckSession:
     edits = [act for act in acts if isinstance(act, Edit) and act.file in paths]
     renamed = [replace(edit, file=paths[edit.file]) for edit in edits]
     return _with_acts(session, [acts[0], *renamed, acts[-1]])
-
-
-def _idle(session: CheckSession) -> CheckSession:
-    return shortened(_with_acts(session, [FIRST_PROMPT, Stop()]))
 
 
 def _without(session: CheckSession, programs: Sequence[str]) -> CheckSession:

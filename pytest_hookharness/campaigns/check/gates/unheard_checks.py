@@ -60,7 +60,8 @@ def prove_unheard_checks(
 ) -> Iterator[ProvedSymptom]:
     """Yield the hooks that do not tell the agent that their check failed, if no problem says so already."""
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind in _ALREADY_REPORTED)
-    hooks = _hooks(hook_set)
+    # Those that the host waits for.
+    hooks = [hook for hook in hooks_at(hook_set, _ROLES) if not hook.options.get("async")]
     checks = {hook.command: names for hook in hooks if (names := _checks_of(hook_set, hook))}
     waiting = [hook for hook in hooks if hook.command in checks and not is_named(hook.command, told)]
     named = set[str]()
@@ -71,11 +72,6 @@ def prove_unheard_checks(
                 named.add(command)
                 symptom = _symptom(hook_set.host, hooked, run, end, checks[command])
                 yield ProvedSymptom(symptom, one.session, one.outcome.trace)
-
-
-def _hooks(hook_set: HookSet) -> list[Hook]:
-    """Return the hooks that run after calls and at stops, and that the host waits for."""
-    return [hook for hook in hooks_at(hook_set, _ROLES) if not hook.options.get("async")]
 
 
 def _checks_of(hook_set: HookSet, hook: Hook) -> list[str]:

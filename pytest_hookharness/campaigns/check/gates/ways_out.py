@@ -70,13 +70,7 @@ _LONGEST = 1 << 16
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayOut:
     """
-    What an agent did until its stop was allowed.
-
-    Attributes:
-        event: The event that was refused before.
-        reason: What the first refusal said.
-        moves: What the agent did, in order.
-        unmade: Files that the hooks looked for in vain.
+    What an agent did until its stop was allowed, in order, and the files that hooks had looked for in vain.
     """
 
     event: str
@@ -116,12 +110,7 @@ def find_way_out(
     """
     Return what an agent did after some refusals that ended a session; ``None`` if nothing that was asked did.
 
-    Args:
-        session: A session in which stops are refused again and again.
-        trace: What happened in it.
-        symptom: The loop.
-        root: The folder of the project.
-        runs: Whether commands that only hooks name may be run.
+    Commands that only hooks name are run with ``runs``.
     """
     if any(one.startswith(OF_CHANCE) for one in symptom.assumes):
         # What the agent did may not be why its stop was allowed.

@@ -16,12 +16,12 @@ from dataclasses import replace
 from itertools import islice
 
 from pytest_hookharness.campaigns.arming.hook_roles import GATES, role_of
-from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON, TOOLS, is_told
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     PRINTS,
     Condition,
     ShellScript,
+    shell_program,
     shell_script_of,
 )
 from pytest_hookharness.campaigns.check.shell_code.shell_wrappers import with_programs_in_place

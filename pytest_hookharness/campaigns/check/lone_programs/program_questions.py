@@ -83,7 +83,6 @@ class ProgramQuestion:
     A place where a script asks whether a program is there.
 
     Attributes:
-        tool: The program.
         begin: Where the question begins in the script.
         named: Where the program's name begins.
         end: Where the question ends.

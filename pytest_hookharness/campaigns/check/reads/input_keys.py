@@ -15,14 +15,12 @@ from pathlib import PurePath
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES, read_text
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
-from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
-from pytest_hookharness.campaigns.check.reads.key_meanings import TOOL_ROLES, meanings
-from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath
+from pytest_hookharness.campaigns.check.reads.key_meanings import TOOL_ROLES, KeyPath, meanings
 from pytest_hookharness.campaigns.check.reads.other_starts import has_other_input, is_given_elsewhere
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_reads import shell_reads
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, inline_program
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
+from pytest_hookharness.campaigns.check.reads.key_meanings import KeyPath, KeyRead, join_reads
 
 _COMMENT = re.compile(r"/\*.*?\*/|(?<![:\\'\"`\w])//[^\n]*", re.DOTALL)
 _NAME = r"[A-Za-z_$][\w$]*"

@@ -1,5 +1,5 @@
 """
-What people call the values that hosts send, and the keys that mean the same.
+Reads of the input, what people call the values that hosts send, and the keys that mean the same.
 
 Words of one kind stand in for one value; the first of the keys that a host sends at an event is the one that
 is meant there. Some words mean a value at events of some kinds only.
@@ -7,10 +7,12 @@ is meant there. Some words mean a value at events of some kinds only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import STOPS
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 TOOL_ROLES = frozenset(
     [hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION, hosts.Role.AFTER_TOOL, hosts.Role.TOOL_FAILED]
@@ -101,3 +103,37 @@ def meanings(role: hosts.Role | None) -> Iterator[tuple[frozenset[str], Sequence
         if role in roles:
             yield words, sent
     yield from _MEANINGS
+
+
+# The keys that lead to a value of the input, from the top.
+KeyPath: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRead:
+    """
+    One value that a script takes from its input.
+
+    Attributes:
+        paths: Where it looks for the value, each of them in the place of the others.
+        name: The variable that gets the value; empty if there is none, or if that is unknown.
+        line: Its line in the script, from 1; 0 if that is unknown.
+    """
+
+    paths: frozenset[KeyPath]
+    name: str = ""
+    line: int = 0
+
+
+def join_reads(reads: Iterable[KeyRead]) -> Iterator[frozenset[KeyPath]]:
+    """Yield the places of values: those for one variable together, as later ones stand in for nothing."""
+    named: dict[str, frozenset[KeyPath]] = {}
+    alone: list[frozenset[KeyPath]] = []
+    for read in reads:
+        if read.name:
+            named[read.name] = named.get(read.name, frozenset()) | read.paths
+        else:
+            alone.append(read.paths)
+    found = {paths: None for paths in (*named.values(), *alone) if paths}
+    # What a function returns may be part of a larger expression.
+    yield from (paths for paths in found if not any(paths < other for other in found))

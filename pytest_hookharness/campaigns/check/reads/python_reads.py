@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
+from pytest_hookharness.campaigns.check.reads.key_meanings import KeyPath, KeyRead, join_reads
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -26,12 +26,9 @@ def python_reads(
     text: str, load: Callable[[str], str] = lambda _: "", host: str = ""
 ) -> list[frozenset[KeyPath]]:
     """
-    Return what a Python script reads from its input; nothing if it cannot be parsed.
+    Return what a Python script reads from its input, or only in branches for a host; nothing for no Python.
 
-    Args:
-        text: The script.
-        load: Returns the text of a module beside the script, or an empty text.
-        host: A host, to whose branches the reads are limited; empty for all reads.
+    ``load`` returns the text of a module beside the script, or an empty text.
     """
     try:
         tree = ast.parse(text)
@@ -193,9 +190,7 @@ class _InputFollower:
         """
         Return which values of the input an expression may have, and keep what it reads for them.
 
-        Args:
-            node: The expression.
-            name: The variable that gets the value; empty for none, ``None`` for one that is not used.
+        ``name`` is the variable that gets the value; empty for none, ``None`` for one that is not used.
         """
         paths = self._follow(node)
         keys = frozenset(path for path in paths if path)

@@ -11,22 +11,24 @@ from dataclasses import replace
 from functools import partial
 
 from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
-from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import together
 from pytest_hookharness.campaigns.check.reads.transcript_searches import (
     unfound_keys,
     words_anywhere,
 )
 from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
-from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
-from pytest_hookharness.campaigns.check.static.ended_searches import ended_searches, missed_matches
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, inline_program
+from pytest_hookharness.campaigns.check.static.ended_searches import (
+    ended_searches,
+    missed_matches,
+    texts_as_options,
+)
 from pytest_hookharness.campaigns.check.static.exit_statuses import (
     broken_pipes,
     double_counts,
     lost_statuses,
     unreached_statuses,
 )
-from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
 from pytest_hookharness.campaigns.check.static.mac_shell import calls_for_a_mac
 from pytest_hookharness.campaigns.check.static.pasted_code import pasted_code
 from pytest_hookharness.campaigns.check.static.rewritten_records import (
@@ -35,14 +37,7 @@ from pytest_hookharness.campaigns.check.static.rewritten_records import (
     runs_beside_itself,
 )
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
-from pytest_hookharness.judging.findings.codes import (
-    CARRIED_OUT,
-    LOST_UPDATES,
-    MISSING_INPUT,
-    STATUS_LEAK,
-    STRICT_SHELL,
-    TEXT_MATCH,
-)
+from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, MANGLED
 from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
@@ -84,27 +79,27 @@ _READ_MESSAGES = "Calls stand in `.message.content[]`, with `type` `tool_use`, `
 def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the kinds of calls in scripts that do not do what they are for, each once with its hooks."""
     of_transcripts = (
-        (TEXT_MATCH, _READ_LINES, words_anywhere),
-        (MISSING_INPUT, _READ_MESSAGES, unfound_keys),
+        (codes.TEXT_MATCH, _READ_LINES, words_anywhere),
+        (codes.MISSING_INPUT, _READ_MESSAGES, unfound_keys),
     )
     for code, advice, find in (
         *(of_transcripts if hook_set.host == _JSON_LINES else ()),
         (CRASHED, CRASHED.fix, calls_for_a_mac),
         (CRASHED, _END_OPTIONS, texts_as_options),
-        (STATUS_LEAK, _KEEP_STATUS, lost_statuses),
-        (STRICT_SHELL, _COUNT, double_counts),
-        (STRICT_SHELL, _GO_ON, partial(ended_searches, plugin=bool(hook_set.plugin))),
-        (STRICT_SHELL, _READ_ALL, missed_matches),
-        (STRICT_SHELL, _ASK_AT_ONCE, unreached_statuses),
-        (STRICT_SHELL, _READ_TO_THE_END, broken_pipes),
-        (CARRIED_OUT, _GIVE, pasted_code),
+        (codes.STATUS_LEAK, _KEEP_STATUS, lost_statuses),
+        (codes.STRICT_SHELL, _COUNT, double_counts),
+        (codes.STRICT_SHELL, _GO_ON, partial(ended_searches, plugin=bool(hook_set.plugin))),
+        (codes.STRICT_SHELL, _READ_ALL, missed_matches),
+        (codes.STRICT_SHELL, _ASK_AT_ONCE, unreached_statuses),
+        (codes.STRICT_SHELL, _READ_TO_THE_END, broken_pipes),
+        (codes.CARRIED_OUT, _GIVE, pasted_code),
         (MANGLED, _MAKE_JSON, pasted_texts),
     ):
         yield from _found(hook_set, code, advice, find)
     # Of other events a host starts one hook after the other. A lock may stand around a program in a script.
     hasty = [one for one in hook_set.sources if not may_wait(f"{one[1]}\n{loaded_by(hook_set, one[1])}")]
     alone = replace(hook_set, sources=tuple(hasty))
-    for symptom in _found(alone, LOST_UPDATES, _APPEND_LINES, rewritten_records, beside=True):
+    for symptom in _found(alone, codes.LOST_UPDATES, _APPEND_LINES, rewritten_records, beside=True):
         # No run has lost anything so far, and an agent that makes one call at a time loses nothing.
         yield replace(symptom, avoidable=True)
 

@@ -15,9 +15,9 @@ from pytest_hookharness.campaigns.check.answers.silent_refusals import silent_an
 from pytest_hookharness.campaigns.check.answers.unread_answers import lost_answers
 from pytest_hookharness.campaigns.check.answers.unseen_advice import advise_on_place, is_fault, unseen_advice
 from pytest_hookharness.campaigns.check.answers.user_messages import message_for_agent
-from pytest_hookharness.campaigns.check.command_guards.secret_guards import example_guard
 from pytest_hookharness.campaigns.check.command_guards.word_guards import (
     bypassed_guard,
+    example_guard,
     root_guard,
     word_guard,
 )
@@ -31,6 +31,7 @@ from pytest_hookharness.campaigns.check.reads.compared_tools import (
 )
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import CheckRule, each_found, together
+from pytest_hookharness.campaigns.check.reads.transcript_searches import OWN, reads_main_transcript
 from pytest_hookharness.campaigns.check.reads.unknown_keys import unknown_keys
 from pytest_hookharness.campaigns.check.static.absent_inputs import (
     absent_argument,
@@ -39,20 +40,9 @@ from pytest_hookharness.campaigns.check.static.absent_inputs import (
 )
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
-from pytest_hookharness.campaigns.check.static.subagent_transcripts import OWN, reads_main_transcript
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
 from pytest_hookharness.judging.checkup.unseen_texts import describe_unseen
-from pytest_hookharness.judging.findings.codes import (
-    BYPASS,
-    EARLY_EXIT,
-    FAILS_OPEN,
-    INERT_GUARD,
-    MISSING_INPUT,
-    OVERBLOCK,
-    TEXT_MATCH,
-    UNSEEN_REASON,
-    WRONG_KEY,
-)
+from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.judging.findings.finding_catalogue import (
     MANGLED,
     NEVER_FIRED,
@@ -110,19 +100,19 @@ def _removes_imports(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
 
 _VARIABLES = (
     CheckRule(
-        code=MISSING_INPUT,
+        code=codes.MISSING_INPUT,
         find=_never_set,
         text="${0} is always empty, because {host} does not set it.",
         advice="Read the JSON on standard input: `jq -r .{1}`.",
     ),
     CheckRule(
-        code=MISSING_INPUT,
+        code=codes.MISSING_INPUT,
         find=_takes_argument,
         text="the script takes its input from its {0}, and the command gives it none.",
         advice="Read the JSON on standard input instead, as with `jq -r .tool_input`.",
     ),
     CheckRule(
-        code=WRONG_KEY,
+        code=codes.WRONG_KEY,
         find=shared_session,
         text="state is named after ${0}, which {host} does not set, so all sessions share the one of `{1}`.",
         advice="Name it after `session_id` of the input.",
@@ -130,21 +120,21 @@ _VARIABLES = (
 )
 _INPUT_AND_ANSWERS = (
     CheckRule(
-        code=MISSING_INPUT,
+        code=codes.MISSING_INPUT,
         find=_never_sent,
         text="the script reads {0} of its input, and {host} sends {1}.",
         advice="Read {2} instead.",
         by_entry=True,
     ),
     CheckRule(
-        code=MISSING_INPUT,
+        code=codes.MISSING_INPUT,
         find=unknown_keys,
         text="the script reads {0} of its input, and {host} sends no such key.",
         advice="Take the value from elsewhere, such as the transcript, or remove what depends on it.",
         by_entry=True,
     ),
     CheckRule(
-        code=WRONG_KEY,
+        code=codes.WRONG_KEY,
         find=reads_main_transcript,
         text=f"the script reads `transcript_path`, the main agent's; `{OWN}` is the subagent's.",
         advice=f"Read `{OWN}`, or `last_assistant_message`.",
@@ -171,7 +161,7 @@ _LOOPS_AND_GUARDS = (
         advice="{1} a Stop hook do this when the agent has finished.",
     ),
     CheckRule(
-        code=WRONG_KEY,
+        code=codes.WRONG_KEY,
         find=shared_loop,
         text="the loop in {0} knows no session, so it holds every session of the project.",
         advice=(
@@ -181,7 +171,7 @@ _LOOPS_AND_GUARDS = (
         by_event=True,
     ),
     CheckRule(
-        code=EARLY_EXIT,
+        code=codes.EARLY_EXIT,
         find=early_end,
         text=(
             "{0}, line {1}, allows every stop where `stop_hook_active` is true, and {host} sets it after "
@@ -190,28 +180,28 @@ _LOOPS_AND_GUARDS = (
         advice="Remove the test of `stop_hook_active`; the test of `{2}` ends the loop.",
     ),
     CheckRule(
-        code=TEXT_MATCH,
+        code=codes.TEXT_MATCH,
         find=word_guard,
         text="where `{0}` is refused, `{1}` is too, as the script only looks for the words.",
     ),
     CheckRule(
-        code=BYPASS,
+        code=codes.BYPASS,
         find=bypassed_guard,
         text="where `{0}` is refused, `{1}` is allowed, as no test in the script fits it.",
     ),
     CheckRule(
-        code=OVERBLOCK,
+        code=codes.OVERBLOCK,
         find=root_guard,
         text="where `{0}` is refused, `{1}` is too, as every path that begins with `/` fits.",
     ),
     CheckRule(
-        code=OVERBLOCK,
+        code=codes.OVERBLOCK,
         find=example_guard,
         text="where `{0}` is refused, `{1}` is too, which holds no secrets.",
         advice="Allow names that end with `.example`, `.sample`, `.template` or `.pub` before the test.",
     ),
     CheckRule(
-        code=FAILS_OPEN,
+        code=codes.FAILS_OPEN,
         find=_overlooks_new_files,
         text=(
             "it asks only `git diff`{0} whether anything changed, which leaves out files that are not added "
@@ -221,7 +211,7 @@ _LOOPS_AND_GUARDS = (
     ),
     *(
         CheckRule(
-            code=INERT_GUARD,
+            code=codes.INERT_GUARD,
             find=find,
             text="the script compares the tool's name with `{0}`, but {host} sends `{1}`.",
             advice="Compare with `{1}`.",
@@ -248,7 +238,7 @@ def _of_lost_answers(hook_set: HookSet) -> Iterator[Symptom]:
             concerned.setdefault(one.why, []).extend(one.hooks)
     for why, places in lost.items():
         if not any(hook.command in told for hook in concerned[why]):
-            code = UNSEEN_REASON if why in unseen else MANGLED
+            code = codes.UNSEEN_REASON if why in unseen else MANGLED
             yield together(code, concerned[why], f"{why} ({'; '.join(places)}).", fixes[why])
 
 
@@ -289,7 +279,9 @@ def _of_advice(hook_set: HookSet) -> Iterator[Symptom]:
         hooks = [hook for hook, _ in same]
         events = ", ".join(dict.fromkeys(hook.event for hook in hooks))
         text = describe_unseen(events, same[0][1].text, stream, hook_set.host)
-        yield replace(together(UNSEEN_REASON, hooks, "", advise_on_place(hook_set, hooks[0])), text=text)
+        yield replace(
+            together(codes.UNSEEN_REASON, hooks, "", advise_on_place(hook_set, hooks[0])), text=text
+        )
 
 
 def _of_messages(hook_set: HookSet) -> Iterator[Symptom]:
@@ -299,7 +291,7 @@ def _of_messages(hook_set: HookSet) -> Iterator[Symptom]:
             f"only the user sees `systemMessage`, but a comment in {path}, line {line}, says that it is for "
             f'the agent: "{words}".'
         )
-        yield together(UNSEEN_REASON, hooks, text, advise_on_place(hook_set, hooks[0]))
+        yield together(codes.UNSEEN_REASON, hooks, text, advise_on_place(hook_set, hooks[0]))
 
 
 def _of_branches(hook_set: HookSet) -> Iterator[Symptom]:

@@ -67,12 +67,9 @@ def each_found(
     by_event: bool = False,
 ) -> Iterator[tuple[list[Hook], T]]:
     """
-    Yield what is found for the hooks of a hook set: each result once, with the hooks that have it.
+    Yield what is found for the hooks of a hook set, or for some of them: each result once, with its hooks.
 
-    Args:
-        find: Returns the result for one hook; a tuple of empty values counts as none.
-        hooks: The hooks to look at; ``None`` for all.
-        by_event: Whether hooks of different events stay apart.
+    ``find`` returns the result for one hook; a tuple of empty values counts as none.
     """
     found: dict[tuple[T, str], list[Hook]] = {}
     for hook in hook_set.hooks if hooks is None else hooks:

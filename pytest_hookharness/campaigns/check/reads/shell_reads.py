@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
-from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead, join_reads
+from pytest_hookharness.campaigns.check.reads.key_meanings import KeyPath, KeyRead, join_reads
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.shell_code.embedded_programs import embedded_programs
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of, script_of

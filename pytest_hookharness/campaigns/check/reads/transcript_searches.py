@@ -1,9 +1,10 @@
 """
-Searches in transcripts that find too much, or never anything.
+Searches in transcripts that find too much, or never anything, or that look into the main agent's transcript.
 
 A transcript of Claude Code is JSON in lines (observed in version 2.1.329): each line begins with `{`, and
 what was said and called stands below `message`. So a search for a word also finds it where the user, a file
 or the hook itself said it, and a search for a key of tools at the top of a line finds nothing.
+At a subagent's end, ``transcript_path`` is the main agent's, and ``agent_transcript_path`` the subagent's.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     ShellScript,
     script_of,
     shell_script_of,
 )
 from pytest_hookharness.campaigns.short_texts import in_one_line
+from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Hook
 
 # A variable with the path of the transcript, and one with its text.
 _ASSIGNED = re.compile(r"(?<![\w$.-])([A-Za-z_]\w*)=([^\n]*)")
@@ -80,7 +85,11 @@ class _Command:
 
 def words_anywhere(text: str) -> Iterator[tuple[str, int]]:
     """Yield the words that are searched for in the text of a transcript, together, with the first line."""
-    if found := [(pattern, line) for pattern, line in _searched(text) if not _is_at_start(pattern)]:
+    if found := [
+        (pattern, line)
+        for pattern, line in _searched(text)
+        if not all(map(_AT_START.match, _alternatives(pattern)))
+    ]:
         shown = _listed(in_one_line(pattern, _LONGEST) for pattern, _ in found)
         said = "what the user, a file or the hook itself says counts too"
         yield f"the transcript is searched as text for {shown}, so {said}", found[0][1]
@@ -133,10 +142,6 @@ def _alternatives(pattern: str) -> list[str]:
     ends = [*(found.start() for found in re.finditer(r"\|", shown)), len(pattern)]
     begins = [0, *(end + 1 for end in ends)]
     return [pattern[begin:end] for begin, end in zip(begins, ends, strict=False)]
-
-
-def _is_at_start(pattern: str) -> bool:
-    return all(_AT_START.match(one) for one in _alternatives(pattern))
 
 
 def _listed(words: Iterable[str]) -> str:
@@ -225,3 +230,23 @@ def _is_parsed(one: _Command, code: str) -> bool:
 
 def _names_any(words: tuple[str, ...], names: frozenset[str]) -> bool:
     return any(re.fullmatch(r"\$\{?(\w+)\}?", word) and word.strip("${}") in names for word in words)
+
+
+OWN = "agent_transcript_path"
+_READS = re.compile(r"(?<![\w])transcript_path(?!\w)")
+_KNOWS = re.compile(r"agent_transcript|isSidechain|last_assistant_message|subagents/")
+
+
+def reads_main_transcript(hook_set: HookSet, hook: Hook) -> bool:
+    """
+    Return whether a hook of a subagent's end reads only the transcript of the main agent.
+
+    A script that also looks for the lines of subagents, or at the last message, does not count.
+    """
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    if rule is None or rule.role is not hosts.Role.SUBAGENT_STOP:
+        return False
+    if not any(field.name == OWN for field in rule.fields.fields):
+        return False
+    texts = [COMMENT_LINES.sub("", text) for text in hook_set.code_of(hook)]
+    return any(map(_READS.search, texts)) and not any(map(_KNOWS.search, texts))

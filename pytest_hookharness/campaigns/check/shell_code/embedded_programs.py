@@ -80,7 +80,6 @@ class EmbeddedProgram:
     Attributes:
         program: What runs it, as the script calls it.
         language: ``python``, ``javascript``, ``shell``, or empty for another one.
-        text: The code, as the program gets it.
         call: Where the call begins in the script.
         begin: Where the code begins in the script.
         end: Where the code ends in the script.
@@ -117,10 +116,7 @@ class EmbeddedProgram:
         """
         Return the code as if it read from standard input what it gets of the input in another way.
 
-        Args:
-            names: The variables of the script that hold the whole input.
-            script: The script.
-            alone: Whether standard input is something else, such as the code itself.
+        ``names`` hold the whole input; ``alone``: standard input is something else, such as the code itself.
         """
         if self.language not in _STDIN:
             return ""

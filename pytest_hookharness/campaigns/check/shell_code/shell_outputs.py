@@ -26,12 +26,7 @@ _REPLACED = re.compile(r"^[ \t]*exec[ \t]+[12&]?>", re.MULTILINE)
 @dataclass(frozen=True, slots=True)
 class _Outputs:
     """
-    The places in a shell script whose output may go elsewhere.
-
-    Attributes:
-        replaced: Where the script replaces its output; all that follows goes elsewhere.
-        last_block: The last end of a block whose output goes elsewhere; a place before it may be in it.
-        used_functions: The functions whose output is used.
+    The places in a shell script whose output may go elsewhere: behind the first, up to the second, or within.
     """
 
     replaced: int

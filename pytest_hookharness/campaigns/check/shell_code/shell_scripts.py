@@ -7,6 +7,7 @@ Conditions are found in the text of the script alone; nothing is run.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Hook
 
 # The first line of a script for a shell.
 SHELL_SCRIPT = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
@@ -124,28 +126,12 @@ class Condition:
         begin: Where the condition or the texts of the arm begin in the script.
         end: Where they end.
         case: Where the ``case`` of the arm begins.
-        is_arm: Whether it is an arm.
     """
 
     begin: int
     end: int
     case: int = 0
     is_arm: bool = False
-
-
-def _conditions_at(shown: str, place: int) -> list[Condition]:
-    """Return the conditions that surely hold at a place of a script, which is given without quoted text."""
-    opened: list[tuple[str, int]] = []
-    for found in _WORD.finditer(shown, 0, place):
-        word, begin = found["word"], found.start("word")
-        if word in ("fi", "esac", "done"):
-            del opened[-1:]
-        elif word in ("elif", "else"):
-            opened[-1:] = [(word, begin)]
-        else:
-            opened.append((word, begin))
-    known = (_condition(shown, word, begin, place) for word, begin in opened[-_DEEPEST:])
-    return [*(one for one in known if one), *_of_line(shown, place)]
 
 
 def ends_of_if(shown: str, place: int) -> tuple[int, int]:
@@ -166,19 +152,11 @@ def ends_of_if(shown: str, place: int) -> tuple[int, int]:
 
 
 def _condition(shown: str, word: str, begin: int, place: int) -> Condition | None:
+    """Return what has to hold in an open block; of a ``case`` its last arm, ``None`` behind one within it."""
     if word in ("if", "elif"):
-        return _of_if(shown, begin, place)
-    return _of_case(shown, begin, place) if word == "case" else None
-
-
-def _of_if(shown: str, begin: int, place: int) -> Condition | None:
-    then = _THEN.search(shown, begin, place)
-    return Condition(begin, then.start()) if then else None
-
-
-def _of_case(shown: str, begin: int, place: int) -> Condition | None:
-    """Return the last arm of a ``case`` before a place; ``None`` behind one within it."""
-    if "esac" in shown[begin:place]:
+        then = _THEN.search(shown, begin, place)
+        return Condition(begin, then.start()) if then else None
+    if word != "case" or "esac" in shown[begin:place]:
         return None
     arms = [*_ARM.finditer(shown, begin, place)]
     return Condition(arms[-1].start("texts"), arms[-1].end("texts"), begin, is_arm=True) if arms else None
@@ -193,14 +171,7 @@ def _of_line(shown: str, place: int) -> Sequence[Condition]:
 
 
 class ShellFunction(NamedTuple):
-    """
-    A function of a shell script.
-
-    Attributes:
-        name: Its name.
-        begin: Where its body begins in the script.
-        end: Where its body ends.
-    """
+    """A function of a shell script: its name, and where its body begins and ends."""
 
     name: str
     begin: int
@@ -212,10 +183,7 @@ class ShellScript:
     """
     A shell script in two forms of the same length, so that an index means the same place in both.
 
-    Attributes:
-        code: The script without comment lines.
-        shown: The script without quoted text, as ``code_of`` returns it.
-        functions: Its functions.
+    ``code`` has no comment lines, and ``shown`` no quoted text, as ``code_of`` returns it.
     """
 
     code: str
@@ -236,7 +204,17 @@ class ShellScript:
 
     def conditions_at(self, place: int) -> list[Condition]:
         """Return the conditions that surely hold at a place."""
-        return _conditions_at(self.shown, place)
+        opened: list[tuple[str, int]] = []
+        for found in _WORD.finditer(self.shown, 0, place):
+            word, begin = found["word"], found.start("word")
+            if word in ("fi", "esac", "done"):
+                del opened[-1:]
+            elif word in ("elif", "else"):
+                opened[-1:] = [(word, begin)]
+            else:
+                opened.append((word, begin))
+        known = (_condition(self.shown, word, begin, place) for word, begin in opened[-_DEEPEST:])
+        return [*(one for one in known if one), *_of_line(self.shown, place)]
 
     def is_outermost(self, place: int) -> bool:
         """Return whether a place is outside of all functions and conditions."""
@@ -264,3 +242,42 @@ def _functions_of(code: str) -> Iterator[ShellFunction]:
             closed = code.find(f"\n{found['indent']}{_CLOSES[found['opened']]}", found.end())
             end = closed if closed >= 0 else len(code)
         yield ShellFunction(found["name"], found.end(), end)
+
+
+# The shell with which hosts start a command.
+_SHELL = "#!/bin/sh\n"
+_WRAPPED = re.compile(r"(?:/usr/bin/env[ \t]+|/(?:usr/)?bin/)?(?P<shell>ba|da|z)?sh[ \t]+-\w*c[ \t]+['\"]")
+# More than the start of another program.
+_PROGRAM = re.compile(r"\$\(|[|;&]|\bif\b")
+
+
+def shell_program(hook_set: HookSet, hook: Hook) -> str:
+    """Return the text of the shell program that a hook runs; empty if there are several, or none."""
+    texts = hook_set.scripts_of(hook)
+    if texts:
+        return texts[0] if len(texts) == 1 and SHELL_SCRIPT.match(texts[0]) else ""
+    return inline_program(hook.command) if hook.type == "command" and hook.args is None else ""
+
+
+def inline_program(command: str) -> str:
+    """Return the shell program that a command is, with a first line that names its shell; empty for none."""
+    found = _WRAPPED.match(command)
+    if found is None:
+        return f"{_SHELL}{_in_lines(command)}" if _PROGRAM.search(command) else ""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    place = next((number for number, word in enumerate(words) if re.fullmatch(r"-\w*c", word)), 0)
+    # What follows are arguments, or another command whose status counts.
+    if len(words) != place + 2 or "$" in command.partition(words[place])[2].partition("'")[0]:
+        return ""
+    return f"#!/bin/{found['shell'] or ''}sh\n{_in_lines(words[-1])}"
+
+
+def _in_lines(program: str) -> str:
+    """Return a program with each command of a list in its own line."""
+    shown = code_of(program)
+    single = (found.start() for found in re.finditer(r"(?<!;);(?![;&])[ \t]*", shown))
+    places = {*single}
+    return "".join("\n" if place in places else letter for place, letter in enumerate(program))

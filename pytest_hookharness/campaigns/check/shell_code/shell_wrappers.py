@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_hookharness.campaigns.check.reads.key_reads import KeyPath, KeyRead
+from pytest_hookharness.campaigns.check.reads.key_meanings import KeyPath, KeyRead
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import ShellFunction, ShellScript, script_of
 
 _ARGUMENT = re.compile(r"(?<![\w$])(?P<name>[A-Za-z_]\w*)=\"?\$\{?(?P<number>[1-9])\}?\"?(?=[\s;]|$)")

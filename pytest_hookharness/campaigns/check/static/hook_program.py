@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.copied_files import OF_TOOLS
-from pytest_hookharness.campaigns.check.static.agent_folder import starts_elsewhere
+from pytest_hookharness.campaigns.check.static.relative_files import starts_elsewhere
 from pytest_hookharness.execution.startup.programs import syntax_error
 from pytest_hookharness.execution.workspace.uv_stand_in import find_script, needs_only_python
 from pytest_hookharness.model.checkup import HookSet, script_of
@@ -75,7 +75,6 @@ class Obstacle:
     Attributes:
         cause: What hooks with the same defect have in common.
         text: The defect in words, to be written after the event.
-        fix: How to fix it.
         local: Whether only this machine or checkout lacks something, so that nothing follows about the hook.
         missing: The path of a script that is missing, as the command gives it with its variables filled in.
     """

@@ -50,10 +50,7 @@ def in_right_unit(text: str, timeouts: Collection[float], unit: float) -> tuple[
     """
     Return the settings with these timeouts in the host's unit, and a map from old to new numbers.
 
-    Args:
-        text: The file.
-        timeouts: The timeouts, in seconds, that are meant in another unit.
-        unit: The unit of the host, in seconds.
+    ``timeouts`` and ``unit`` are in seconds; the timeouts are those that are meant in another unit.
     """
     written = {round(one / unit): round(in_other_unit(one, unit) / unit) for one in sorted(timeouts)}
     found = {int(one[2]): written[int(one[2])] for one in _TIMEOUT.finditer(text) if int(one[2]) in written}

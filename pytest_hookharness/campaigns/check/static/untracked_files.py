@@ -12,12 +12,12 @@ from itertools import islice
 
 from pytest_hookharness.campaigns.arming.hook_roles import STOPS, role_of
 from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
-from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import shell_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import refusals_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     LOADS,
     ShellScript,
     loaded_texts,
+    shell_program,
     shell_script_of,
 )
 from pytest_hookharness.model.checkup import HookSet

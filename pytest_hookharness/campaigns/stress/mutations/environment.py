@@ -57,12 +57,7 @@ class Unset(Mutation, family="unset"):
 @dataclass(frozen=True, slots=True)
 class Shell(Mutation):
     """
-    Another shell for the hooks that do not say which shell runs them.
-
-    Attributes:
-        words: How it is started; empty for the host's own.
-        env: Variables that make it behave as another.
-        fault: Whether it is judged as a fault.
+    Another shell for the hooks that do not name one; without words, the host's own with an env.
     """
 
     words: str = ""
@@ -95,13 +90,9 @@ class Shell(Mutation):
 @dataclass(frozen=True, slots=True)
 class _Surroundings(Mutation, fault=True):
     """
-    Variables, and the files that they name.
+    Variables, and the files that they name; ``words`` say what they bring about.
 
-    Attributes:
-        words: What they bring about.
-        files: Files of the workspace.
-        home: Files of the home folder.
-        extra: A further text in each input, without which the fault does not show; empty for none.
+    A fault may only show with a further text in each input (``extra``).
     """
 
     words: str

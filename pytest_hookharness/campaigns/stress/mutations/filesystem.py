@@ -40,14 +40,7 @@ _HARMS: tuple[Harm, ...] = get_args(Harm)
 
 @dataclass(frozen=True, slots=True)
 class StateFile(Mutation, family="state"):
-    """
-    Harm to a file that hooks wrote, between two turns.
-
-    Attributes:
-        path: The file, relative to the workspace.
-        how: The harm.
-        turn: The turn after which it is done.
-    """
+    """Harm to a file that hooks wrote, named by its path in the workspace, after a turn."""
 
     path: str
     how: Harm
@@ -145,13 +138,7 @@ def _refuses(hook_run: HookRun) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SpoiledScript(Mutation, family="script", fault=True):
-    """
-    A hook's own script, spoiled before the first move.
-
-    Attributes:
-        path: The script, relative to the workspace.
-        how: ``crlf``, ``bom``, or ``chmod`` for a lost executable bit.
-    """
+    """A hook's own script, spoiled before the first move: CRLF, a byte order mark, or no executable bit."""
 
     path: str
     how: Literal["crlf", "bom", "chmod"]
@@ -167,12 +154,7 @@ class SpoiledScript(Mutation, family="script", fault=True):
 
 @dataclass(frozen=True, slots=True)
 class ReadOnly(Mutation, family="state", fault=True):
-    """
-    State that nobody can write to, root included.
-
-    Attributes:
-        path: Its state path.
-    """
+    """A state path that nobody can write to, root included."""
 
     path: str
 
@@ -185,12 +167,7 @@ class ReadOnly(Mutation, family="state", fault=True):
 
 @dataclass(frozen=True, slots=True)
 class Occupied(Mutation, family="state", fault=True):
-    """
-    A folder in the place of a hook's state file.
-
-    Attributes:
-        path: The file, relative to the workspace.
-    """
+    """A folder in the place of a hook's state file, which is named by its path in the workspace."""
 
     path: str
 
@@ -203,12 +180,7 @@ class Occupied(Mutation, family="state", fault=True):
 
 @dataclass(frozen=True, slots=True)
 class FullDisk(Mutation, family="disk", fault=True):
-    """
-    A file system without room for one more byte.
-
-    Attributes:
-        path: The state path of the folder that lies on it.
-    """
+    """A file system without room for one more byte; its folder is named by a state path."""
 
     path: str
 

@@ -16,12 +16,7 @@ from pytest_hookharness.model.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class StartedIn(Mutation, family="folder", fault=True):
-    """
-    Hooks that are started in another folder.
-
-    Attributes:
-        words: The folder in words.
-    """
+    """Hooks that are started in another folder."""
 
     words: str
     folder: WorkingFolder
@@ -48,13 +43,7 @@ class InWorktree(Mutation, family="folder", fault=True):
 
 @dataclass(frozen=True, slots=True)
 class Placed(Mutation, family="path", fault=True):
-    """
-    A workspace whose path breaks commands that do not quote it.
-
-    Attributes:
-        words: What the path holds.
-        folder: The last part of the path.
-    """
+    """A workspace whose path ends with a folder that breaks commands which do not quote it."""
 
     words: str
     folder: str

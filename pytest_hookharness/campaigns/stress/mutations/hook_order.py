@@ -21,12 +21,7 @@ _MOST_PERMUTED = 3
 
 @dataclass(frozen=True, slots=True)
 class HookOrder(Mutation, family="order"):
-    """
-    The hooks of an event one after the other, in a given order.
-
-    Attributes:
-        places: Their places in the configuration, from 1.
-    """
+    """The hooks of an event one after the other, in an order of their places in the configuration, from 1."""
 
     event: str
     places: tuple[int, ...]

@@ -24,13 +24,9 @@ _WORKSPACE = "workspace/"
 @dataclass(frozen=True, slots=True)
 class LargeFile(Mutation, family="state", fault=True):
     """
-    A file that hooks read, with blank lines at its end.
+    A file of the workspace that hooks read, with blank lines up to a size in KB.
 
     A program that stops reading early, such as `grep -q`, then ends the one that writes to it by SIGPIPE.
-
-    Attributes:
-        path: The file, relative to the workspace.
-        size: Its size in KB.
     """
 
     path: str

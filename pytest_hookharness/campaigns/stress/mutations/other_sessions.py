@@ -69,7 +69,7 @@ class TwoSessions(Mutation, family="sessions", name="another session"):
                 continue
             said = "\n".join(heard.decision.to_agent).lower()
             # The message is about the file, as in "version tracking begins" and `.tool-version`.
-            if any(word in said for mark in marks for word in _words(mark.lower())):
+            if any(word in said for mark in marks for word in (mark.lower(), *_WORD.findall(mark.lower()))):
                 continue
             text = f"{heard.event}: the hook informs the agent; with {self}, it does not."
             spoke = [hook_run for hook_run in heard.hook_runs if hook_run.reply.context]
@@ -82,10 +82,6 @@ def _marks(hooked: HookEvent) -> Iterator[str]:
     for change in hooked.changes:
         if not change.path.startswith("home/"):
             yield posixpath.basename(change.path)
-
-
-def _words(mark: str) -> list[str]:
-    return [mark, *_WORD.findall(mark)]
 
 
 @dataclass(frozen=True, slots=True)

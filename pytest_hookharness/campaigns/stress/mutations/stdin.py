@@ -57,12 +57,7 @@ class EmptyInput(Mutation, family="input"):
 
 @dataclass(frozen=True, slots=True)
 class Fed(Mutation, family="stdin", fault=True):
-    """
-    Standard input that arrives in another way.
-
-    Attributes:
-        words: That way in words.
-    """
+    """Standard input that arrives in another way."""
 
     words: str
     way: Delivery

@@ -33,9 +33,6 @@ class _ToolMutation(Mutation, family="tools"):
 
     A hook that decides otherwise without its tool has a defect, unless its own output names the trouble:
     then its author has chosen to refuse or to allow without it.
-
-    Attributes:
-        fault: Whether it is judged as a fault.
     """
 
     command: str

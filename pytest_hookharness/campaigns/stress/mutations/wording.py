@@ -33,14 +33,7 @@ _PLAIN = re.compile(r"[\w./=:@%+,-]+( [\w./=:@%+,-]+)+")
 
 @dataclass(frozen=True, slots=True)
 class CommandForm:
-    """
-    A way to write a command.
-
-    Attributes:
-        form: Its name.
-        text: The command line.
-        code: Whether that line executes the command.
-    """
+    """A way to write a command: its name, the command line, and whether that executes the command."""
 
     form: str
     text: str
@@ -73,14 +66,7 @@ def forms_of(command: str) -> Iterator[CommandForm]:
 
 @dataclass(frozen=True, slots=True)
 class _Worded(Mutation):
-    """
-    The words of a refused command in another place.
-
-    Attributes:
-        turn: The turn of the refused call.
-        command: The command that the shell is given, or that was refused.
-        must_be_refused: Whether the words are executed there.
-    """
+    """The words of a refused command in another place, where they are executed or not."""
 
     turn: int
     command: str
@@ -108,12 +94,7 @@ class _Worded(Mutation):
 
 @dataclass(frozen=True, slots=True)
 class MovedWords(_Worded, family="words"):
-    """
-    Words in the description of a call, where they command nothing.
-
-    Attributes:
-        words: The description.
-    """
+    """Words in the description of a call, where they command nothing."""
 
     words: str
 
@@ -145,14 +126,7 @@ def _described(scenario: Scenario, command: str, description: str, label: str) -
 
 @dataclass(frozen=True, slots=True)
 class Quoted(_Worded, family="quoting"):
-    """
-    The words of a refused command, as data or as code of another form.
-
-    Attributes:
-        form: The name of the form.
-        text: The command line in that form.
-        harmless: A command line of the same form whose words nobody refuses.
-    """
+    """The words of a refused command, as data or as code of another form, and harmless ones in that form."""
 
     form: str
     text: str
@@ -194,14 +168,7 @@ class Quoted(_Worded, family="quoting"):
 
 @dataclass(frozen=True, slots=True)
 class SameName(Mutation, family="names"):
-    """
-    A move repeated on another file, which usually has the base name of the first.
-
-    Attributes:
-        turn: The turn of the move.
-        file: The file of the move.
-        twin: The other file.
-    """
+    """A move repeated on another file, which usually has the base name of the first."""
 
     turn: int
     file: str

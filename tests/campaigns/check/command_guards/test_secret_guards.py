@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.campaigns.check.command_guards.secret_guards import example_guard, refused_examples
+from pytest_hookharness.campaigns.check.command_guards.word_guards import example_guard, refused_examples
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
 from ..static.one_hook import one_hook

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.campaigns.check.lone_programs.inline_scripts import inline_program
 from pytest_hookharness.campaigns.check.lone_programs.lone_switches import (
     lone_switch,
     only_shown_by,
     only_switched_by,
 )
 from pytest_hookharness.campaigns.check.reads.script_checks import find_in_scripts
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import inline_program
 from pytest_hookharness.campaigns.check.shell_code.shell_wrappers import with_programs_in_place
 
 from ..static.one_hook import one_hook

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.campaigns.check.lone_programs.refused_prompts import needed_program, refused_without
+from pytest_hookharness.campaigns.check.lone_programs.missing_programs import needed_program, refused_without
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
 from ..static.one_hook import one_hook

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from pytest_hookharness.campaigns.check.static.leading_dashes import texts_as_options
+from pytest_hookharness.campaigns.check.static.ended_searches import texts_as_options
 
 REFUSED = [
     "printf '- %s\\n' x",

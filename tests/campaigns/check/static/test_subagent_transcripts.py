@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.campaigns.check.static.subagent_transcripts import reads_main_transcript
+from pytest_hookharness.campaigns.check.reads.transcript_searches import reads_main_transcript
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
