@@ -304,7 +304,7 @@ def test_a_missing_program_behind_a_refusal_is_named(guard, command):
 
 
 def test_a_target_with_the_name_of_its_command_is_no_missing_program(play):
-    """A rule of make that fails because its command does is not said to lack a program of the target's name."""
+    """A rule of make whose command fails lacks no program, also if its target has the command's name."""
     outcome = play(
         files={"Makefile": "test:\n\ttest -f fixed.txt\n"},
         hooks={"Stop": "make test >&2"},
