@@ -57,6 +57,24 @@ def test_a_livelock_behind_a_cap(play):
     )
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", [True, False])
+def test_a_cap_that_calls_reset_acts_on_no_run_with_calls(play, calls):
+    """Where no state came again, the cap is named only if no call was made since the last refusal but one."""
+    count = "git -c user.name=x -c user.email=x@y commit --allow-empty -qm y; git rev-parse HEAD > .git/seen"
+    outcome = play(
+        hooks={"Stop": f"cat .git/seen; {count}; echo more >&2; exit 2"},
+        git=True,
+        turns=8,
+        agent=[{"prompt": "go"}],
+        then={"obedient": {"run": "true"}} if calls else "idle",
+        expect={"verdict": "undecided"},
+    )
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert ("would override" in first_line(outcome)) is not calls
+
+
 def test_a_livelock_of_a_run_until_the_cap(play):
     """A run that is played until the cap still says that the hooks never allow the stop, and why."""
     outcome = play(
