@@ -22,14 +22,14 @@ RULE = Rule("a stop is refused", Basis.ASSUMED, "the test")
 OUTLINES = TextOutlines()
 
 
-def turn(number, *, refused=True, reason="try 1 of 3"):
+def turn(number, *, refused=True, reason="try 1 of 3", said="Done."):
     """One stop and its result."""
     ruling = Ruling.DENY if refused else Ruling.ALLOW
     decision = Decision(
         event="Stop", ruling=ruling, refused=refused, reasons=(reason,) if refused else (), rule=RULE
     )
     return (
-        Step(number=2 * number - 1, turn=number, exchange=Moved(move=Stop())),
+        Step(number=2 * number - 1, turn=number, exchange=Moved(move=Stop(text=said))),
         Step(number=2 * number, turn=number, exchange=HookEvent(event="Stop", decision=decision)),
     )
 
@@ -98,6 +98,7 @@ def test_a_period_needs_the_same_state_at_its_beginning():
         (turn(1)[:1], "fewer steps"),
         ((*turn(1), turn(1)[1]), "additionally the event Stop"),
         (turn(1)[1:], "the event Stop instead of the agent's stop"),
+        (turn(1, said="No."), "the agent's stop with other values"),
     ],
 )
 def test_a_difference_says_what_came_instead(seen, words):

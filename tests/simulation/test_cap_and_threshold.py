@@ -57,6 +57,37 @@ def test_a_livelock_behind_a_cap(play):
     )
 
 
+@pytest.mark.slow
+def test_a_value_at_which_no_stop_is_allowed_is_no_way_to_see_one(play):
+    """The advice to play until a count stops growing does not promise that the stop is then allowed."""
+    count = "n=$(cat .n 2>/dev/null || echo 0); [ $n -ge 45 ] && exit 0; [ $n -lt 30 ] && n=$((n + 1))"
+    outcome = play(
+        host="gemini-cli", hooks={"AfterAgent": f"{count}; echo $n > .n; echo more >&2; exit 2"}, turns=12
+    )
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "To see what happens then, give the run" in advice(outcome)
+    assert "allowed" not in advice(outcome)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", [True, False])
+def test_a_cap_that_calls_reset_acts_on_no_run_with_calls(play, calls):
+    """Where no state came again, the cap is named only if no call was made since the last refusal but one."""
+    count = "git -c user.name=x -c user.email=x@y commit --allow-empty -qm y; git rev-parse HEAD > .git/seen"
+    outcome = play(
+        hooks={"Stop": f"cat .git/seen; {count}; echo more >&2; exit 2"},
+        git=True,
+        turns=8,
+        agent=[{"prompt": "go"}],
+        then={"obedient": {"run": "true"}} if calls else "idle",
+        expect={"verdict": "undecided"},
+    )
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert ("would override" in first_line(outcome)) is not calls
+
+
 def test_a_livelock_of_a_run_until_the_cap(play):
     """A run that is played until the cap still says that the hooks never allow the stop, and why."""
     outcome = play(

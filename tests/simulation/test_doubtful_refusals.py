@@ -167,6 +167,19 @@ def test_a_guard_that_fails_on_purpose_refuses_on_a_strict_host(refuse, command,
     assert refuse("copilot-cli", command, files) == "refused"
 
 
+def test_a_gate_that_refuses_in_its_own_words_runs(play):
+    """A gate whose commands fail is one that runs if it then says a message that stands in its script."""
+    gate = '#!/bin/bash\nn=$(nowhere)\n[ "$n" -ge 3 ] && exit 0\necho run make >&2; exit 2\n'
+    outcome = play(
+        files={"gate.sh": gate},
+        hooks={"Stop": "./gate.sh"},
+        agent=[{"prompt": "go"}],
+        expect={"verdict": "livelock"},
+    )
+
+    assert outcome.passed
+
+
 # An interpreter of an unknown language that executes each line as soon as it has read it.
 LAZY = r"""
 #include <stdio.h>

@@ -303,6 +303,18 @@ def test_a_missing_program_behind_a_refusal_is_named(guard, command):
     assert not any(broken.path.endswith("expect") for broken in outcome.violations)
 
 
+def test_a_target_with_the_name_of_its_command_is_no_missing_program(play):
+    """A rule of make whose command fails lacks no program, also if its target has the command's name."""
+    outcome = play(
+        files={"Makefile": "test:\n\ttest -f fixed.txt\n"},
+        hooks={"Stop": "make test >&2"},
+        agent=[{"prompt": "go"}],
+        expect={"verdict": "livelock"},
+    )
+
+    assert outcome.passed
+
+
 # On this host every exit code but 0 refuses.
 FAILED = {
     "another name": ("python3 guard.py", {"guard.py": "from json import nothing\n"}, "nonsense"),

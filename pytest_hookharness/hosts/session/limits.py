@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from pytest_hookharness.hosts.rules.tools_and_transcript import user_message
 from pytest_hookharness.hosts.rules.turns import AtCap, CapRules, FlagUse, Resets, Role, StepRules, StuckRules
@@ -114,10 +115,15 @@ def cap_for(session: Session, repetition: Sequence[Step], played: Sequence[Step]
 
     Args:
         session: The session at this point.
-        repetition: The steps of one repetition of the loop.
-        played: All steps, in which the hooks that refused the last stop may have caps of their own; empty for
-            those of the repetition.
+        repetition: The steps of one repetition of the loop; if there are none, what was played since the last
+            refusal but one is taken for it.
+        played: All steps, in which the hooks that refused the last stop may have caps of their own; empty
+            for those of the repetition.
     """
+    played = played or repetition
+    last_two = [place for place, _ in islice(_refused_stops(session, played), 2)]
+    if not repetition and len(last_two) > 1:
+        repetition = played[last_two[1] :]
     calls = [step.exchange for step in repetition if isinstance(step.exchange, Performed)]
     refused_too = session.profile.cap.resets is Resets.CALLS_TRIED
     return describe_cap(
@@ -127,18 +133,25 @@ def cap_for(session: Session, repetition: Sequence[Step], played: Sequence[Step]
         calls_refused=session.calls_refused,
         # A repetition lies within one turn, so its refusals are still in the count unless a call reset it.
         stops_refused=max(session.refusals_in_row, session.subagent_refusals) > 0 or not session.in_turn,
-        refusing=_refused_last(session, played or repetition),
+        refusing=_refused_last(session, played),
     )
+
+
+def _refused_stops(session: Session, steps: Sequence[Step]) -> Iterator[tuple[int, HookEvent]]:
+    """Yield the place and the event of each stop that was refused, the last one first."""
+    stops = {name for name, rule in session.profile.events.items() if rule.role in _COUNTS}
+    for place in reversed(range(len(steps))):
+        one = steps[place].exchange
+        if not isinstance(one, HookEvent) or one.event not in stops:
+            continue
+        if one.decision.refused or one.decision.overridden:
+            yield place, one
 
 
 def _refused_last(session: Session, steps: Sequence[Step]) -> list[Hook]:
     """Return the hooks that refused the last stop which was refused."""
-    stops = {name for name, rule in session.profile.events.items() if rule.role in _COUNTS}
-    events = (step.exchange for step in reversed(steps) if isinstance(step.exchange, HookEvent))
-    refused = (one for one in events if one.decision.refused or one.decision.overridden)
-    last = next((one for one in refused if one.event in stops), None)
-    hook_runs = last.hook_runs if last is not None else ()
-    return [one.hook for one in hook_runs if one.reply.ruling is Ruling.DENY]
+    events = (one.hook_runs for _, one in islice(_refused_stops(session, steps), 1))
+    return [one.hook for hook_runs in events for one in hook_runs if one.reply.ruling is Ruling.DENY]
 
 
 def refusals_left(session: Session, refusing: Sequence[Hook]) -> int | None:

@@ -143,7 +143,8 @@ def describe_difference(expected: Iterable[Step], seen: Iterable[Step], read: Te
 def _first_difference(expected: Step, seen: Step) -> str:
     one, other = expected.exchange, seen.exchange
     if not isinstance(one, HookEvent) or not isinstance(other, HookEvent) or one.event != other.event:
-        return f"{_words(seen)} instead of {_words(expected)}"
+        said, usual = _words(seen), _words(expected)
+        return f"{said} with other values" if said == usual else f"{said} instead of {usual}"
     before, after = one.decision, other.decision
     if before.refused != after.refused:
         return f"{other.event} was {'refused' if after.refused else 'allowed'}"

@@ -261,18 +261,18 @@ def _beyond(outcome: Outcome, verdict: Undecided) -> str:
     if threshold.turn > _MOST_TURNS:
         return "Lower the hook's threshold: no agent makes that many turns."
     turns, cap_none = threshold.turn + 10, _key(outcome, "cap: none")
+    see = "the stop allowed" if threshold.allows_stop else "what happens then"
     if verdict.cap is not None and _turn_of(outcome, verdict.cap) < threshold.turn:
+        earlier = "; to see it on this host, lower the hook's threshold"
         return (
-            f"To see the stop allowed, give the run `turns: {turns}` and {cap_none}, because "
-            f"{_cap_first(outcome, verdict.cap)}; to see it on this host, lower the hook's threshold."
+            f"To see {see}, give the run `turns: {turns}` and {cap_none}, because "
+            f"{_cap_first(outcome, verdict.cap)}{earlier * threshold.allows_stop}."
         )
     if turns <= outcome.scenario.turns:
-        return f"Give the run more time to see the stop allowed, in turn {threshold.turn:,} as tried ahead."
+        return f"Give the run more time to see {see}, in turn {threshold.turn:,} as tried ahead."
     wanted = f"`turns: {turns}`" if outcome.scenario.origin is not None else f"--turns {turns}"
-    return (
-        f"To see the stop allowed, give the run {wanted}; to spare the agent these turns, lower the hook's "
-        "threshold."
-    )
+    fewer = "; to spare the agent these turns, lower the hook's threshold"
+    return f"To see {see}, give the run {wanted}{fewer * threshold.allows_stop}."
 
 
 def _turn_of(outcome: Outcome, cap: Cap) -> int:

@@ -24,6 +24,7 @@ from pytest_hookharness.simulation.startup.program_trials import (
     find_missing_module,
     given,
     is_missing_module_name,
+    new_name,
     run_copy,
 )
 from pytest_hookharness.simulation.startup.trial_runs import Trial, TrialRuns
@@ -63,7 +64,7 @@ def find_missing(trials: TrialRuns, code: int | None, seen: Trial) -> StartFailu
     for word, kind in trials.decider.files.items():
         if not word or word.startswith("-") or kind == "file":
             continue
-        if kind == "other" and not _is_empty_folder(trials, word, seen):
+        if not (_is_empty_folder(trials, word, seen) if kind == "other" else _is_absent(trials, word, code)):
             continue
         # A text with spaces is rather a program itself, which may name other ones.
         if " " in word and find_languages(trials, word, inline=True)[0]:
@@ -75,6 +76,12 @@ def find_missing(trials: TrialRuns, code: int | None, seen: Trial) -> StartFailu
         ):
             return StartFailure(kind="missing" if kind == "missing" else "unreadable", name=word)
     return None
+
+
+def _is_absent(trials: TrialRuns, word: str, code: int | None) -> bool:
+    """Return whether a process ends as it did with a name that nothing has; commands are found elsewhere."""
+    (end,) = trials.run([trials.with_word(word, f"{new_name()}{Path(word).suffix}")])
+    return end.code == code
 
 
 def _is_empty_folder(trials: TrialRuns, word: str, seen: Trial) -> bool:

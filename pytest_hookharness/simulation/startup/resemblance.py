@@ -97,8 +97,9 @@ def _is_checked(trials: TrialRuns, word: str) -> bool:
 def _is_own(lines: Sequence[str], text: str, nonsense: Trial) -> bool:
     """Return whether a line is a message of a program, perhaps with its place as the interpreter tells it."""
     own, others = set(_WORD.findall(text)), set(_WORD.findall(nonsense.stderr))
-    # An interpreter may quote a line of the program.
-    said = [_WORD.findall(line) for line in lines if line.strip() not in text]
+    # An interpreter may quote a whole line of the program.
+    quoted = {line.strip() for line in text.splitlines()}
+    said = [_WORD.findall(line) for line in lines if line.strip() not in quoted]
     return any(each and each[0] in own - others and own | others >= {*each} for each in said)
 
 
