@@ -342,6 +342,15 @@ def test_a_run_that_only_the_harness_cut(by, number):
     assert len(find_symptoms(seen)) == number
 
 
+def test_what_another_shell_did_not_know_is_the_cause():
+    """A missing file that follows from what the shell does not know is not told as the cause."""
+    stderr = b"/tmp/hookharness-x1/0/check/plugin/x.sh: 4: Bad substitution\nbash: x: No such file\n"
+    text = "Stop: exit code 127: /tmp/hookharness-x1/0/check/workspace/x does not exist."
+    found = NOT_RUN.found(text, turn=1, hook="./check.sh")
+    (symptom,) = find_symptoms(outcome(steps=[ran(Exited(127), stderr)], findings=(found,)))
+    assert symptom.text == 'Stop: exit code 127: "plugin/x.sh: 4: Bad substitution".'
+
+
 @pytest.mark.parametrize(
     ("refused", "effect"),
     [(False, "ignores it: Stop goes on as if the hook were not there."), (True, "a refusal of Stop.")],

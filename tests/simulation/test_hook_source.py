@@ -2,7 +2,14 @@
 
 import pytest
 
-from pytest_hookharness.simulation.testbed.hook_source import looked_at, made, split_code, started, words_of
+from pytest_hookharness.simulation.testbed.hook_source import (
+    loaded,
+    looked_at,
+    made,
+    split_code,
+    started,
+    words_of,
+)
 
 PYTHON = b"""#!/usr/bin/env python3
 import subprocess as file  # yes
@@ -107,3 +114,23 @@ def test_a_word_on_the_next_line_is_no_file():
 def test_words_of_a_message_are_no_commands(text, is_command):
     """What a script only prints names no command; a substitution in it, or a shell that reads it, does."""
     assert ("make" in words_of(text)) is is_command
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '. "$(dirname "$0")/lib/common.sh"',
+        'source "$HOOKS/lib/common.sh"',
+        '. "$ROOT/hooks/lib/common.sh" 2>/dev/null || exit 0',
+        "source ${0%/*}/../hooks/lib/common.sh # as all",
+    ],
+)
+def test_the_files_that_a_script_loads_are_found(tmp_path, line):
+    """A library is found by the end of its path, beside the script or a folder above."""
+    library = tmp_path / "hooks/lib/common.sh"
+    library.parent.mkdir(parents=True)
+    library.touch()
+
+    found = [*loaded(tmp_path / "hooks/guard.sh", f"cat\n{line}\n".encode())]
+
+    assert [one.resolve() for one in found] == [library]

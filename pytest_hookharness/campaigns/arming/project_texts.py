@@ -21,7 +21,7 @@ _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 # Comment lines of scripts for a shell, Python or JavaScript.
 COMMENT_LINES = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
 # The files of the folders that were walked; ``None`` outside of `walks_kept`.
-_walked: ContextVar[dict[Path, Sequence[Path]] | None] = ContextVar("walked", default=None)
+_walked: ContextVar[dict[Path, Mapping[str, Path]] | None] = ContextVar("walked", default=None)
 
 
 @contextmanager
@@ -36,17 +36,15 @@ def walks_kept() -> Generator[None]:
 
 def project_files(root: Path) -> Sequence[Path]:
     """Return the files of a project in order, links left out; those of others are not even looked for."""
-    known = _walked.get()
-    if known is None:
-        return sorted(_walk(root))
+    return [*files_by_path(root).values()]
+
+
+def files_by_path(root: Path) -> Mapping[str, Path]:
+    """Return the files of a project by their path in it, in the order of `project_files`."""
+    known = {} if (kept := _walked.get()) is None else kept
     if root not in known:
-        known[root] = sorted(_walk(root))
+        known[root] = {file.relative_to(root).as_posix(): file for file in sorted(_walk(root))}
     return known[root]
-
-
-def files_by_path(root: Path) -> dict[str, Path]:
-    """Return the files of a project by their path in it, sorted."""
-    return {file.relative_to(root).as_posix(): file for file in project_files(root)}
 
 
 def _walk(root: Path) -> Iterator[Path]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.arming.project_texts import files_by_path, read_text
 from pytest_hookharness.campaigns.arming.state_contents import is_done_list
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -82,9 +83,8 @@ def scripts(hook_set: HookSet) -> list[HookScript]:
 
 def _files_by_name(root: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
-    for file in project_files(root):
-        inside = file.relative_to(root)
-        if file.suffix in _SOURCES and len(inside.parts) <= _DEEPEST and not _OF_OTHERS.search(str(inside)):
+    for path, file in files_by_path(root).items():
+        if file.suffix in _SOURCES and path.count("/") < _DEEPEST and not _OF_OTHERS.search(path):
             found.setdefault(file.name, file)
             found.setdefault(file.stem, file)
     return found
@@ -96,9 +96,8 @@ def _with_loaded(file: Path, text: str, known: dict[str, Path]) -> Iterator[str]
     while waiting and len(seen) <= _LOADED_MOST:
         text = waiting.pop(0)
         yield text
-        for match in _LOADED.finditer(text):
-            word = match[1].rpartition(".")[2] if match[1] else match[2] or match[0]
-            path = known.get(posixpath.basename(word))
+        for name in _named_in(text):
+            path = known.get(name)
             if path is not None and path not in seen:
                 seen.add(path)
                 try:
@@ -107,13 +106,20 @@ def _with_loaded(file: Path, text: str, known: dict[str, Path]) -> Iterator[str]
                     continue
 
 
+@lru_cache(maxsize=256)
+def _named_in(text: str) -> Sequence[str]:
+    """Return the names of the files that a text may load."""
+    found = (one[1].rpartition(".")[2] if one[1] else one[2] or one[0] for one in _LOADED.finditer(text))
+    return [*dict.fromkeys(map(posixpath.basename, found))]
+
+
 def looked_for(hook_set: HookSet, script: HookScript) -> list[str]:
     """
     Return the files that a hook looks for in the project and that are not there, the seen ones first.
 
     A list of tasks that has no open one, for which the hook looks, counts as not there.
     """
-    named = [*_in_text(script)]
+    named = _in_text(script)
     words = {posixpath.basename(path).partition("{{")[0] for path in named}
     seen = [path for path in hook_set.looked_for if _is_named(path, script.text, words)]
     paths = dict.fromkeys(
@@ -142,10 +148,13 @@ def _is_state(path: str) -> bool:
     return not (endings or path.startswith(("..", "/", "~")) or _OF_OTHERS.search(path))
 
 
-def _in_text(script: HookScript) -> Iterator[str]:
-    if PurePosixPath(script.name).suffix in (".py", ".js", ".mjs", ".cjs", ".ts"):
-        yield from _in_joined_parts(script.text)
-        return
+@lru_cache(maxsize=256)
+def _in_text(script: HookScript) -> Sequence[str]:
+    is_shell = PurePosixPath(script.name).suffix not in (".py", ".js", ".mjs", ".cjs", ".ts")
+    return [*(_in_shell(script) if is_shell else _in_joined_parts(script.text))]
+
+
+def _in_shell(script: HookScript) -> Iterator[str]:
     for match in _IN_SHELL.finditer(script.text):
         line = script.text[script.text.rfind("\n", 0, match.start()) + 1 : match.start()]
         if not line.lstrip().startswith("#") and _ASKS.search(line):

@@ -59,6 +59,7 @@ _FIRST, _LATER, _LAST = 0.4, 0.75, 0.9
 # shortest session, in seconds; and how many times longer the proof of a loop takes than another session.
 _MOST, _SHORT, _LEAST, _PROOF_FACTOR = 0.4, 30.0, 1.0, 4
 _NO_RUN = "No hook run came to its end, so nothing is known about any hook."
+_NO_TIME = "The time budget ended before all sessions were planned."
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
 
@@ -143,7 +144,6 @@ class CheckRun:
 
     def _search(self) -> None:
         """Play all sessions and confirm what they show, or stop when the wanted problem is confirmed."""
-        # Without a hook that can run, sessions show nothing.
         if self._is_found() or all(hook.command in self._static.stuck for hook in self.place.hooks):
             return
         for _ in self._play_all():
@@ -151,9 +151,13 @@ class CheckRun:
                 self._confirm(self._wanted())
             if self._is_found():
                 return
+            if self._elapsed() > _LAST * self.settings.wall:
+                self._undecided.append(_NO_TIME)
+                break
         if not self._seeks_one:
             self._confirm(self._wanted())
-        self._find_further()
+        if self.seconds_left():
+            self._find_further()
 
     def _play_all(self) -> Iterator[None]:
         """Play one kind of session after the other; the first ones decide what the later ones try."""
@@ -255,7 +259,6 @@ class CheckRun:
         self.on_step(words, 0, len(sessions))
         for place, played in self._in_parallel([self._job(session, share) for session in sessions]):
             found[place] = played
-            # In the order of the sessions, whichever of them ended first.
             self._played[before:] = [] if share else [found[one] for one in sorted(found)]
             self.on_step(words, len(found), len(sessions))
         return [found[place] for place in sorted(found)]

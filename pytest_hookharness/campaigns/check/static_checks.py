@@ -156,9 +156,7 @@ def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield which paths hold only in some folders, each form once with all its hooks."""
     for hooks, variable in each_found(hook_set, _unquoted_variable):
         text = f"{variable} is not quoted, so the shell makes two words of a path with a space."
-        yield together(
-            codes.UNQUOTED_PATH, hooks, text, f'Put the variable in double quotes: `"{variable}"`.'
-        )
+        yield together(codes.UNQUOTED_PATH, hooks, text, f'Put it in double quotes: `"{variable}"`.')
     # Also of scripts that cannot run yet: the path stays wrong when they can.
     if relative := [(hook, script) for hook in hook_set.hooks if (script := relative_script(hook_set, hook))]:
         script = relative[0][1]

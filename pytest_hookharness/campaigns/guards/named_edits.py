@@ -7,7 +7,7 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text
+from pytest_hookharness.campaigns.arming.project_texts import files_by_path, read_known_text
 from pytest_hookharness.campaigns.guards.named_commands import GuardTexts
 from pytest_hookharness.campaigns.guards.pattern_texts import globs, texts_of
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, watched
@@ -88,9 +88,8 @@ def _edits_for(hook_set: HookSet, own: Container[str], source: str) -> Iterator[
         # Each line alone first, so that a refusal shows which line caused it.
         for text in (*(f"{line}\n" for line in lines[:_MOST_ALONE]), content):
             yield Edit(file=f"src/sample{suffix}", text=text)
-        known = (path.relative_to(hook_set.root).as_posix() for path in project_files(hook_set.root))
-        others = (file for file in known if file not in own and not _ELSEWHERE.search(file))
-        file = next((file for file in others if _fits(file, paths)), "")
+        fitting = (file for file in files_by_path(hook_set.root) if paths and _fits(file, paths))
+        file = next((file for file in fitting if file not in own and not _ELSEWHERE.search(file)), "")
         if file and (text := _read(hook_set, file)):
             yield Edit(file=file, text=f"{text}\n{content}")
 

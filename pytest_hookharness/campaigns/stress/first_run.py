@@ -89,8 +89,8 @@ class HookTraits:
             for word in self.words - STANDARD_COMMANDS - self.runners
             if word[:1] != "_" and self.has(word)
         }
-        # Words that call a command are better candidates than others; what reads the input comes first.
-        return tuple(sorted(found, key=lambda name: (name not in self.called, name not in READERS, name)))
+        # Words that call nothing are only tried where no other is; what reads the input comes first.
+        return tuple(sorted(found & self.called or found, key=lambda name: (name not in READERS, name)))
 
 
 # A call with this result is only asked about: nothing is executed even if a guard allows it.

@@ -24,7 +24,8 @@ _FAILED = frozenset({NOT_RUN.name, CRASHED.name, MANGLED.name})
 _FAULTS = {NOT_RUN.name: ("not-run",), CRASHED.name: ("crashed",), MANGLED.name: ("mangled", "ignored")}
 _LINES = 2
 # What other shells say about the syntax of bash.
-_OF_BASH = re.compile(r"Bad substitution|\[\[: not found")
+_OF_BASH = re.compile(r"^.*(?:Bad substitution|\[\[: not found)", re.MULTILINE)
+_FAILURE = re.compile(r"(?<=: )(?P<code>exit code \d+: ).*", re.DOTALL)
 _NAME_BASH = (
     "It is written for bash, but /bin/sh runs it, which is another shell on many systems: let its first line "
     "be `#!/usr/bin/env bash`, or start it with `bash`."
@@ -63,8 +64,10 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     # A problem that is known without a run belongs to no turn, and no refusal is related to it.
     tells = symptom.turn or symptom.kind in _FAILED
     printed = next((text for _, _, run in near if tells and (text := _deciding_lines(run))), "")
-    if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):
-        symptom = replace(symptom, advice=_NAME_BASH)
+    if symptom.kind == NOT_RUN.name and (said := _OF_BASH.search(printed)):
+        # What fails later only follows from it.
+        text = _FAILURE.sub(lambda found: f'{found["code"]}"{said[0]}".', symptom.text)
+        symptom = replace(symptom, text=text, advice=_NAME_BASH)
     if symptom.kind == NOT_RUN.name and "the module " in symptom.text:
         symptom = replace(symptom, advice=_BRING_MODULE)
     host, effect = outcomes[0].scenario.host, symptom.effect

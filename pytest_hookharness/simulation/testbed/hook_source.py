@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from pytest_hookharness import hosts
@@ -85,6 +86,10 @@ _MESSAGE = re.compile(
     rb"\b(echo|printf)\b(?:[ \t]+-[neE]+)*"
     rb"(?:[ \t]+(?:'[^']*'|\"(?:[^\"\\`$]|\\.|\$(?!\())*\"))+(?![^\n;}]*\|)",
     re.DOTALL,
+)
+# The end of the path of a file that a shell script loads.
+_LOADED = re.compile(
+    rb"^[ \t]*(?:source|\.)[ \t]+[^\n;#]*?((?:[\w.-]+/)*[\w.-]+\.(?:sh|bash))(?![\w.-])", re.MULTILINE
 )
 # Bytes; a longer file is a program, not a script.
 _SCRIPT_LIMIT = 1 << 18
@@ -225,8 +230,23 @@ def _shell_texts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[byt
         for argument in launch.argv:
             yield from split_code(argument.encode("utf-8", "surrogateescape"))
         for path in named:
-            is_code = path.suffix in _CODE_SUFFIXES or _CODE_LINE.search(_first_line(path))
-            yield from (started if is_code else split_code)(read_script(path))
+            text = read_script(path)
+            if path.suffix in _CODE_SUFFIXES or _CODE_LINE.search(_first_line(path)):
+                yield from started(text)
+                continue
+            yield from split_code(text)
+            for library in loaded(path, text):
+                yield from split_code(read_script(library))
+
+
+def loaded(script: Path, text: bytes) -> Iterator[Path]:
+    """Yield the files that a shell script loads, if they are in its folder, the one above, or below these."""
+    for found in dict.fromkeys(_LOADED.findall(text)):
+        # What stands before the path may be the name of a variable.
+        parts = found.decode().split("/")
+        ends = ("/".join(parts[first:]) for first in range(len(parts)))
+        files = (folder / end for end in ends for folder in (script.parent, script.parent.parent))
+        yield from islice((file for file in files if file.is_file()), 1)
 
 
 def split_code(text: bytes) -> Iterator[bytes]:

@@ -182,6 +182,20 @@ def test_the_budget_of_a_first_session_is_not_spent_twice(harness, tmp_path):
     assert "each event once, hook by hook" not in steps
 
 
+def test_nothing_is_planned_once_no_session_may_start(harness, tmp_path):
+    """Where the first session uses the whole budget, no other one is planned, and the report says so."""
+    hook = {"type": "command", "command": "exec sleep 600"}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    (place,) = find_hook_sets(tmp_path)
+    steps = {}
+    settings = replace(harness.settings, wall=3.0)
+    run = CheckRun(place, settings, harness.resources, on_step=lambda words, *_: steps.setdefault(words))
+    report = run.run()
+    assert not {*steps} - {"each event once", "evidence"}
+    assert "The time budget ended before all sessions were planned." in report.undecided
+
+
 @pytest.mark.nightly
 def test_a_hook_that_is_cut_keeps_no_time_from_the_others(harness, tmp_path):
     """A hook that the harness cuts runs once and is told once; the others are tried in further sessions."""

@@ -298,6 +298,8 @@ def test_a_path_of_a_plugin_that_is_relative(tmp_path, found):
         ("env X=1 python3 ${CLAUDE_PROJECT_DIR}/x.py --now", "${CLAUDE_PROJECT_DIR}"),
         ("# it's here\n[ -f $CLAUDE_PROJECT_DIR/x ] && exit 2", "$CLAUDE_PROJECT_DIR"),
         ('echo "a" $CLAUDE_PROJECT_DIR', "$CLAUDE_PROJECT_DIR"),
+        ("python3 $(git rev-parse --show-toplevel)/x.py", "$(git rev-parse --show-toplevel)"),
+        ('top=$(git rev-parse --show-toplevel); cat "$(git rev-parse --show-toplevel)/x"', None),
         ('cat "$CLAUDE_PROJECT_DIR"/x.txt', None),
         ('cat "${CLAUDE_PROJECT_DIR}/x.txt" \\$CLAUDE_PROJECT_DIR', None),
         ('at=$CLAUDE_PROJECT_DIR/x; sh "$at" >> $CLAUDE_PROJECT_DIR/log', None),
@@ -306,7 +308,7 @@ def test_a_path_of_a_plugin_that_is_relative(tmp_path, found):
     ],
 )
 def test_a_folder_that_is_not_quoted(found, command, variable):
-    """A variable of the project's folder that the shell splits at spaces is named, and no other one."""
+    """What gives the project's folder, and is split at spaces by the shell, is named, and nothing else."""
     result = found(("Stop", command), ("PreToolUse", command))
     assert kinds(result) == ([] if variable is None else ["UNQUOTED-PATH"])
     assert variable is None or result.symptoms[0].text.startswith(

@@ -159,6 +159,16 @@ def test_what_runs_a_script_is_no_tool_of_it(vary):
     assert note in vary(hook, "tools", agent=[{"run": "ls", "result": "a"}, {"stop": "Done."}]).varied
 
 
+def test_what_a_loaded_file_calls_may_be_missing(vary):
+    """A program that only a library of the hook calls is tried as missing, as one of the hook itself."""
+    hook = "#!/bin/sh\n. ./lib/common.sh\ncommand | grep -q 'rm -rf' && { echo fix >&2; exit 2; }\nexit 0\n"
+    lib = "command() { python3 -c 'import sys; print(sys.stdin.read())' 2>/dev/null; }\n"
+
+    outcome = vary(hook, "tools", more={"lib/common.sh": lib})
+
+    assert any("no `python3` on the PATH" in one.text for one in outcome.findings)
+
+
 def test_chance_is_not_blamed_on_a_mutation(vary):
     """A hook that decides otherwise in the unchanged scenario too is no finding, and a note says so."""
     base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])

@@ -27,6 +27,8 @@ _PASSES_ON = re.compile(r"\s*(?:cat|tee)\b[^|;&]*")
 _SCRIPTS = frozenset([".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts"])
 _OF_TESTS = re.compile(r"test|spec|fixture", re.IGNORECASE)
 _NO_STARTS = frozenset(["hooks", "permissions", "env"])
+# A comment, or an item of a list in a text, starts nothing.
+_ONLY_SAYS = re.compile(r"^[ \t]*(?:[-*]|\d+[.)]|#|//)[ \t][^\n]*", re.MULTILINE)
 _LARGEST = 1 << 16
 
 
@@ -61,5 +63,6 @@ def naming_scripts(hook_set: HookSet, hook: Hook) -> Iterator[str]:
         ):
             continue
         text = read_known_text(file)
-        if any(name in text for name in own.values()):
+        code = _ONLY_SAYS.sub("", text) if any(name in text for name in own.values()) else ""
+        if any(name in code for name in own.values()):
             yield text

@@ -298,5 +298,5 @@ def _of_branches(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield branches for tools whose calls no matcher lets through, each once with its hooks."""
     for hooks, (tools, line) in each_found(hook_set, unreached_tools):
         matchers = ", ".join(dict.fromkeys(f"`{hook.matcher}`" for hook in hooks))
-        text = f"the branch for {tools} in line {line} never runs, as the matcher {matchers} leaves them out."
+        text = f"the branch for {tools} in line {line} never runs, as it does not fit the matcher {matchers}."
         yield together(NEVER_FIRED, hooks, text, "Add the tools to the matcher, or remove the branch.")

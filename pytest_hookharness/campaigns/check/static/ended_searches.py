@@ -34,9 +34,16 @@ PIPEFAIL: re.Pattern[str] = re.compile(r"^[ \t]*set[ \t]+-[^\n]*\bpipefail\b", r
 _GOES_ON = re.compile(r"\bset[ \t]+\+\w*[eo]|^[ \t]*trap[ \t][^\n]*\b(?:ERR|EXIT)\b", re.MULTILINE)
 # A whole statement that takes what a pipe prints.
 _TAKEN = re.compile(
-    r"^(?P<indent>[ \t]*)(?P<name>[A-Za-z_]\w*)=\"?\$\((?P<pipe>[^\n;]*)\)\"?[ \t]*(?:_*)$", re.MULTILINE
+    r"^(?P<indent>[ \t]*)(?P<name>[A-Za-z_]\w*)=\"?(?P<default>\$\{\w+:?-)?\$\((?P<pipe>[^\n;]*)\)"
+    r"(?(default)\})\"?[ \t]*(?:_*)$",
+    re.MULTILINE,
 )
-_SEARCHES = re.compile(r"(?P<program>[efr]?grep|rg|git[ \t]+(?:rev-parse|symbolic-ref|describe))\b")
+# A file whose reader is told to be silent may be missing.
+_SEARCHES = re.compile(
+    r"(?P<program>[efr]?grep|rg|git[ \t]+(?:rev-parse|symbolic-ref|describe)"
+    r"|cat(?=[^\n]*[ \t]2>[ \t]*/dev/null))\b"
+)
+_READ = re.compile(r"cat[ \t]+(?P<file>[^\s)]+)")
 _GREPS = re.compile(r"grep|=~|\brg\b")
 _PATTERN = re.compile(r"grep[ \t]+(?:-[\w-]+[ \t]+)*(?P<words>'[^'\n]*'|\"[^\"\n]*\")")
 _KEY = re.compile(
@@ -169,6 +176,8 @@ def _failing(pipe: str, *, piped: bool) -> str:
 def _is_known_to_match(script: ShellScript, found: re.Match[str]) -> bool:
     """Return whether a search may have been made before, so that it finds something."""
     code, place = script.code, found.start("name")
+    if any(one["file"] in code[:place] for one in _READ.finditer(code, place, found.end())):
+        return True
     if any(_GREPS.search(code, one.begin, one.end) for one in script.conditions_at(place)):
         return True
     # A key of JSON, which the input may always have.

@@ -37,6 +37,7 @@ _ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
 _DOUBLE_BRACKET = re.compile(r"(?:^|[;&|\n])\s*(?:(?:if|elif|while|until|then|else|do|!)\s+)*\[\[\s")
 # What precedes a value that the shell does not split.
 _UNSPLIT = re.compile(r"(?:(?:^|[\s;&|(])\w+=\S*|[<>]\s*|\[\[(?:(?!\]\]).)*)$", re.DOTALL)
+_FOLDER = re.compile(VARIABLE.pattern + r"|\$\(git rev-parse --show-toplevel(?: 2>/dev/null)?\)")
 # What every system has, and commands that only start others.
 _BUILT_IN = re.compile(
     r":|\.|\[|alias|builtin|case|cd|command|echo|env|eval|exec|exit|export|false|for|if|nohup|printf|pwd|read"
@@ -208,17 +209,17 @@ def known_variables(hook_set: HookSet) -> Mapping[str, str]:
 
 def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
     """
-    Return the variables of the project's or the plugin's folder in a command that the shell splits at spaces.
+    Return what gives the project's or the plugin's folder in a command and is split at spaces by the shell.
 
     Assignments, redirections and ``[[ ]]`` split nothing.
     """
     if hook.type != "command" or hook.args is not None:
         return []
-    process, names = hosts.find(hook_set.host).process, known_variables(hook_set)
+    process, names = hosts.find(hook_set.host).process, {*known_variables(hook_set), None}
     command, quote, found, place = hook.command, "", list[re.Match[str]](), 0
     while place < len(command):
         letter, before = command[place], command[:place]
-        variable = None if quote else VARIABLE.match(command, place)
+        variable = None if quote else _FOLDER.match(command, place)
         if letter == "\\" and quote != "'":
             place += 1
         elif letter in "'\"" and quote in ("", letter):

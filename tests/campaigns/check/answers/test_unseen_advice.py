@@ -39,6 +39,7 @@ def found(tmp_path):
         ("hook.sh", f"#!/bin/sh\ncat <<'EOF'\n{WARNING}\nEOF\n", "output"),
         ("hook.sh", f"#!/bin/sh\ncat >&2 <<EOF\n{WARNING}\nEOF\n", "error"),
         ("hook.py", f'import sys\nif sys.argv:\n    print(f"{WARNING}")\n', "output"),
+        ("hook.py", f'print(\n    "{WARNING}\\n"\n    f"Files: {{names}}"\n)\n', "output"),
         ("hook.py", f'import sys\nprint("{WARNING}", file=sys.stderr)\n', "error"),
         ("hook.js", f"const fs = require('fs');\nconsole.error(`{WARNING}`);\nprocess.exit(0);\n", "error"),
         ("hook.js", f"function log(msg) {{ console.error(msg); }}\nlog('{WARNING}');\n", "error"),

@@ -67,7 +67,8 @@ def test_another_hook_with_the_script():
 
 
 def test_another_script_that_starts_it(tmp_path):
-    """A branch of a script that another one of the project starts may run for its tools."""
+    """A branch of a script that another one starts may run for its tools; a list of scripts starts none."""
+    (tmp_path / "setup.sh").write_text("#!/bin/sh\ncat <<END\nHooks:\n  - x.sh (says no)\nEND\n")
     assert found(HEAD + BASH, "Write", tmp_path)[0] == "`Bash`"
     (tmp_path / "all.sh").write_text("#!/bin/sh\n./x.sh\n")
     assert found(HEAD + BASH, "Write", tmp_path) == ("", 0)

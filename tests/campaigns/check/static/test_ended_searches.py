@@ -29,6 +29,8 @@ SOUGHT = 'if echo "$CONTENT" | grep -qE "AKIA[A-Z]+"; then\n  echo No >&2\n  exi
         HEAD + "if [ -f x ]; then\n  " + FINDS + "fi\n" + TESTS.replace("MSG", "MSG:-"),
         HEAD + 'MSG="$(git rev-parse --show-toplevel 2>/dev/null)"\n' + TESTS,
         SCRIPT + "set +e\n",
+        HEAD + 'MSG="${MSG:-$(cat /tmp/root 2>/dev/null)}"\n' + TESTS,
+        HEAD + 'MSG=$(cat "$STATE" 2>/dev/null)\n' + TESTS,
     ],
 )
 def test_a_search_that_ends_the_script(text):
@@ -60,6 +62,8 @@ def test_a_search_that_ends_the_script(text):
         SCRIPT.replace("' -m [a-z]+'", "'tool_name[^,]*'"),
         SCRIPT.replace("MSG=", 'grep -q "result:" f || exit 0\nMSG=').replace("' -m [a-z]+'", "'^result:'"),
         HEAD + "git rev-parse --git-dir >/dev/null || exit 0\nMSG=$(git rev-parse --show-toplevel)\n" + TESTS,
+        HEAD + "MSG=$(cat count)\n" + TESTS,
+        HEAD + "[ -f count ] || echo 0 >count\nMSG=$(cat count 2>/dev/null)\n" + TESTS,
         # It is no search, or no code of a shell.
         SCRIPT.replace("grep -oE ' -m [a-z]+'", "sed -n '/-m/p'"),
         SCRIPT.replace("#!/bin/bash", "#!/usr/bin/env python3"),
