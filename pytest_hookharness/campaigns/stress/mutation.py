@@ -8,8 +8,8 @@ run is judged by its reaction to the fault.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import ClassVar, Literal, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import ClassVar, Literal, TypeAlias
 
 from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.judging.comparison.fault_outcome import RANK, FaultReaction, code_of, find_reactions
@@ -71,8 +71,7 @@ class NotTried:
     mutation: str = ""
 
     def __str__(self) -> str:
-        mutation = f"{self.mutation}: " if self.mutation else ""
-        return f"Not tried ({self.family}): {mutation}{self.why}."
+        return f"Not tried ({self.family}): {self.why}."
 
     @property
     def result(self) -> TrialResult:
@@ -220,15 +219,6 @@ class Mutation:
         )
 
 
-class Family(Protocol):
-    """A module of mutations."""
-
-    def plan(
-        self, request: VaryRequest, outcome: Outcome, traits: HookTraits
-    ) -> Iterator[Mutation | NotTried]:
-        """
-        Yield the mutations that a request means for a scenario, and what of them cannot be tried.
-
-        Other modules may answer the request as well, or this one not at all.
-        """
-        ...
+# Yields the mutations that a request means for a scenario, and what of them cannot be tried; others may
+# answer the request as well.
+Plan: TypeAlias = Callable[[VaryRequest, Outcome, HookTraits], Iterator[Mutation | NotTried]]
