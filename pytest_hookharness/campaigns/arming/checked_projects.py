@@ -58,9 +58,7 @@ _PACKAGE, _MAKEFILE = "package.json", "Makefile"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedProject:
-    """
-    The files that a project needs so that hooks check it, in words too, and the endings of its source files.
-    """
+    """The files that a project needs to be checked, in words too, and the endings of its source files."""
 
     files: Mapping[str, str]
     words: str

@@ -52,9 +52,7 @@ _GIVEN = (
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """
-    Files of rules as in the plugin's examples, by path in the project, and variables by which guards refuse.
-    """
+    """Files of rules as in the plugin's examples, by path, and variables by which guards refuse."""
 
     files: Mapping[str, str]
     env: Mapping[str, str]

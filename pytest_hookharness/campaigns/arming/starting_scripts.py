@@ -13,12 +13,11 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from pytest_hookharness.campaigns.arming.project_texts import files_by_path, is_small, read_text
+from pytest_hookharness.campaigns.arming.project_texts import files_by_path, is_small, read_known_text
 from pytest_hookharness.campaigns.arming.state_names import TASK
 from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_for, scripts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import replace
-from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # What runs a script, by its ending.
 _RUNNERS = {".sh": "bash", ".bash": "bash", ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node"}
@@ -86,10 +85,7 @@ def _step(path: str) -> int | None:
 
 
 def _text(file: Path) -> str:
-    try:
-        return (read_text(file) or "") if is_small(file, _LARGEST) else ""
-    except SimulationError:
-        return ""
+    return read_known_text(file) if is_small(file, _LARGEST) else ""
 
 
 def _file_names(text: str) -> Iterator[str]:

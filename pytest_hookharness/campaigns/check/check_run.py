@@ -110,7 +110,8 @@ class CheckRun:
         known = [*causes.certain(self.place, self._static, self._outcomes(), self._problems), *self._problems]
         summary = grouping.summarise(self.place, self._played, self._static.stuck, known)
         problems = as_found(self.place, at_one_place((*known, *summary.problems)))
-        checkup = CheckReport(
+        checkup = replace(
+            summary,
             place=self.place.found or self.place,
             problems=tuple(one for one in problems if is_wanted(self.only, one.id, one.symptom.kind)),
             only=self.only,

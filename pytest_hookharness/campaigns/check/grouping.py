@@ -22,7 +22,15 @@ from pytest_hookharness.judging.checkup.bad_ends import open_questions
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.codes import INERT_GUARD, MISSING_INPUT, STAGED
 from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, MANGLED, NEVER_FIRED, NOT_RUN
-from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, hook_name, is_named
+from pytest_hookharness.model.checkup import (
+    CheckReport,
+    CheckSession,
+    HookSet,
+    Problem,
+    Symptom,
+    hook_name,
+    is_named,
+)
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
@@ -52,9 +60,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SymptomEvidence:
-    """
-    One cause, with the shortest session that showed it, the titles of all, and those that used other words.
-    """
+    """One cause, with the shortest session that showed it, the titles of all, and those in other words."""
 
     id: str
     symptom: Symptom
@@ -116,24 +122,6 @@ def as_far_as_seen(symptom: Symptom, session: CheckSession) -> Symptom:
     failing += failing_stand_ins(session.scenario.files)
     assumed = [f"{', '.join(failing)} fails: a test double stands for it."] if failing else []
     return replace(symptom, text=text, avoidable=True, assumes=(*symptom.assumes, *assumed))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """
-    What all sessions show together.
-
-    Attributes:
-        problems: Problems that show only in all hook runs together.
-        open: What was not tested, in sentences.
-        undecided: Why it is unknown whether the hooks are right, in sentences.
-    """
-
-    problems: tuple[Problem, ...]
-    triggered: tuple[str, ...]
-    tried: tuple[str, ...]
-    open: tuple[str, ...]
-    undecided: tuple[str, ...]
 
 
 def group(hook_set: HookSet, played: Sequence[PlayedSession], *, mark: str) -> tuple[SymptomEvidence, ...]:
@@ -199,8 +187,8 @@ def summarise(
     played: Sequence[PlayedSession],
     stuck: Collection[str] = (),
     known: Sequence[Problem] = (),
-) -> Summary:
-    """Return what the sessions of a hook set show besides symptoms."""
+) -> CheckReport:
+    """Return what all sessions of a hook set show together, besides symptoms."""
     outcomes = [one.outcome for one in played if one.outcome is not None]
     before = original_commands(hook_set)
     # Of a handler that is no command, only an answer was assumed.
@@ -219,7 +207,8 @@ def summarise(
     never_run = [hook for hook in find_never_run(hook_set, outcomes) if hook.command not in wrong]
     unshown = [_describe_never_run(hook_set, hook) for hook in never_run if hook.command not in running]
     unended = [_describe_running(hook_set, hook) for hook in never_run if hook.command in running]
-    return Summary(
+    return CheckReport(
+        place=hook_set,
         problems=problems,
         triggered=tuple(dict.fromkeys(before.get(command, command) for command in ran)),
         tried=tuple(describe_tried(hook_set, outcomes, active, stuck)),

@@ -68,9 +68,7 @@ _ADVICE = "Write the `session_id` of the input into the state, and allow the sto
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLoops:
-    """
-    Sessions with a tool missing, which are part of the report, and loops that concern another session too.
-    """
+    """Sessions with a tool missing, for the report, and loops that concern another session too."""
 
     sessions: tuple[CheckSession, ...] = ()
     problems: tuple[ProvedSymptom, ...] = ()

@@ -89,9 +89,7 @@ def _unwritten(checkup: CheckReport, why: str) -> CheckReport:
 
 
 def _project(hook_set: HookSet, folder: Path) -> str:
-    """
-    Return how scenario files in a folder name the project: as their repository, by a path, or as a copy.
-    """
+    """Return how scenario files in a folder name the project: as their repository, a path, or a copy."""
     whole = folder.resolve()
     if find_folder(REPOSITORY, whole, confined=True) == hook_set.root:
         return REPOSITORY

@@ -165,9 +165,7 @@ def scenario_of(hook_set: HookSet, acts: Sequence[Act], then: Behaviour | None =
 
 
 def _without_stuck_detection(host: str) -> dict[str, bool | int | float | str]:
-    """
-    Return the option that keeps a host from ending repetitive sessions itself, as that would hide a loop.
-    """
+    """Return the option that keeps a host from ending repetitive sessions, as that would hide a loop."""
     stuck = hosts.find(host).stuck
     return {stuck.option: False} if stuck is not None and stuck.option else {}
 

@@ -230,9 +230,7 @@ def plan_invariance(
 
 
 def plan_world(hook_set: HookSet, moves: Sequence[Act], *, written: bool) -> Iterator[CheckSession]:
-    """
-    Yield the sessions in which guards meet a fault: a missing tool for refused moves, an emptied state file.
-    """
+    """Yield the sessions in which guards meet a fault: a missing tool, or an emptied state file."""
     if moves:
         scenario = scenario_of(hook_set, (FIRST_PROMPT, *_HARMLESS[:2], *moves, *_HARMLESS[:1]))
         yield replace(cut_short("tools that are missing", varied(scenario, "tools")), only=" on the PATH")

@@ -114,14 +114,10 @@ class Suggestions:
 
 
 class CandidateMoves:
-    """
-    The candidate moves of an exploration; more are added as hooks name them, or counted as missing by reason.
-    """
+    """The candidate moves of an exploration; more are added as hooks name them, or counted by reason."""
 
     def __init__(self, suggestions: Suggestions, *, limit: int, fixed: bool) -> None:
-        """
-        Start with some moves; a stop is added if there is none. With ``fixed``, no others become candidates.
-        """
+        """Start with some moves, and a stop if there is none. With ``fixed``, no others are added."""
         self.moves: list[Move] = []
         self.missing: Counter[str] = Counter()
         self._limit = limit
@@ -225,9 +221,7 @@ def scripted(script: Script) -> Iterator[Move]:
 
 
 def named(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
-    """
-    Yield the moves that a hook's message names: commands, texts to stop with, and files that are not hooks.
-    """
+    """Yield the moves that a hook's message names: commands, last words, and files that are not hooks."""
     text = text.replace(_TRACEBACK, "")
     phrases = [_AFTER.sub(r"\1", found).rstrip(".") for found in _TO_RUN.findall(_CODE.sub(" ", text))]
     yield from (RunCommand(command=code.strip()) for code in _CODE.findall(text) if _looks_like_one(code))

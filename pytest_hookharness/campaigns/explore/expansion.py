@@ -58,9 +58,7 @@ _GONE = StateEntry(kind="gone", mode=0, content="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpansionTask:
-    """
-    One state to expand: the acts that lead to it, the moves to try there, and the seconds for all of it.
-    """
+    """One state to expand: the acts that lead to it, the moves to try there, and the seconds for all."""
 
     scenario: Scenario
     settings: Settings
@@ -283,9 +281,7 @@ class _StateExpansion:
         return replace(entry, content=blake2b(written).hexdigest())
 
     def _neutral(self, text: str) -> str:
-        """
-        Return a text with placeholders for the path of this workspace, and for the host's form of that path.
-        """
+        """Return a text with placeholders for the path of this workspace, also in the host's form."""
         for name, placeholder in self._placeholders:
             text = text.replace(name, placeholder)
         return text

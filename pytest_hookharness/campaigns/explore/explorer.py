@@ -27,6 +27,7 @@ from pytest_hookharness.campaigns.explore.state_graph import (
     find_stopping,
     find_traps,
 )
+from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.model.exploration import (
     BEYOND,
     INTERRUPTED,
@@ -37,10 +38,10 @@ from pytest_hookharness.model.exploration import (
     Successor,
     TrapState,
 )
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Move, Prompt, Script, SubagentText, Wait
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Move, Prompt, Script, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
+from pytest_hookharness.model.trace import Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
@@ -83,21 +84,6 @@ def initial_path(script: Script) -> tuple[Act, ...]:
         else (FIRST_PROMPT, *script.acts)
     )
     return tuple(itertools.takewhile(lambda act: isinstance(act, hosts.EVENTS), acts))
-
-
-def path_to(outcome: Outcome, turn: int) -> tuple[Act, ...]:
-    """Return all acts of a run up to the end of a turn."""
-    acts: list[Act] = []
-    for step in outcome.trace.steps:
-        match step.exchange:
-            # The texts of a subagent follow from the move that started it.
-            case Moved(move=move) if step.turn <= turn and not isinstance(move, SubagentText):
-                acts.append(move)
-            case Happened(event=event) if step.turn <= turn:
-                acts.append(event)
-            case _:
-                continue
-    return tuple(acts)
 
 
 class Explorer:
@@ -155,7 +141,8 @@ class Explorer:
         scenario = self._plain.scenario
         since = outcome.verdict.stem if isinstance(outcome.verdict, Livelock) else None
         paths = {-1: initial_path(scenario.script)}
-        if since is not None and len(path := path_to(outcome, since)) <= _PATH_LIMIT:
+        replay = ReplayScript.of(outcome.trace)
+        if since is not None and len(path := replay.until(since + 1)) <= _PATH_LIMIT:
             paths[since] = path
         self._candidates.learn(outcome.trace.steps)
         starts: Mapping[int, int] = {}
@@ -219,9 +206,7 @@ class Explorer:
                     self._add_successors(state, self._checked(state, found, len(tried)))
 
     def _checked(self, state: int, found: Expansion, number: int) -> Sequence[Successor]:
-        """
-        Return the successors of some moves; unknown ones if the path led to another state than expected.
-        """
+        """Return the successors of some moves; unknown ones if the path led to an unexpected state."""
         if found.digest and self._graph.find(found.digest) == state:
             return found.successors
         return [Successor(fate="unknown", why=found.why or _NOT_REACHED)] * number

@@ -100,9 +100,7 @@ def _walk(graph: Graph, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 class StateGraph:
-    """
-    All states that were found, each with the first path to it and the successors of its moves, in order.
-    """
+    """All states that were found, each with its first path and the successors of its moves, in order."""
 
     def __init__(self, limit: int) -> None:
         self.paths: list[tuple[Act, ...]] = []

@@ -126,9 +126,7 @@ _SECRET = re.compile(r"^\.env|secret|credential|\.pem$|\.key$|^id_", re.IGNORECA
 
 
 def prove_readers(hook_set: HookSet, refused: Sequence[Act]) -> tuple[Act, ...]:
-    """
-    Return the acts that show that files are read by one tool and refused to another; none if none may be.
-    """
+    """Return acts showing that files are read by one tool and refused to another; none if none may be."""
     found = {one for act in refused if (one := reading_of(act)) is not None}
     open_ones = [one for one in sorted(found, key=str) if one.other not in found and _is_open(hook_set, one)]
     controls = dict.fromkeys(one.control for one in open_ones)

@@ -100,9 +100,7 @@ def _described(host: str, words: str) -> ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """
-    A command that a hook refused where its words were data, though it allowed harmless ones in that mutation.
-    """
+    """A command refused where its words were data, though harmless words in that mutation were allowed."""
 
     command: str
     family: str

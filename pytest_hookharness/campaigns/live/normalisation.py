@@ -13,9 +13,7 @@ _ISO = r"\d{4}-\d\d-\d\d(?:T|-| )\d\d[:-]\d\d[:-]\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?
 
 @dataclass(frozen=True, slots=True)
 class Normalisation:
-    """
-    One row of the table of what is made alike: a pattern in any text, or the texts and numbers of some keys.
-    """
+    """A row of the table of what is made alike: a pattern in any text, or texts and numbers of keys."""
 
     what: str
     pattern: str

@@ -115,9 +115,7 @@ def of_outcome(
     launches: Iterable[ProcessSpec] = (),
     given: Mapping[str, str] = MappingProxyType({}),
 ) -> ComparableSession:
-    """
-    Return the record of a simulated session, with its launches in order, in the environment of its host.
-    """
+    """Return the record of a simulated session: launches in order, in the host's environment."""
     started = iter(launches)
     runs: list[list[RecordedRun]] = [[]]
     told: list[tuple[Told, ...]] = []

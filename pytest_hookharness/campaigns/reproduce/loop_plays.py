@@ -165,9 +165,7 @@ def is_cut(outcome: Outcome) -> bool:
 
 @dataclass(slots=True)
 class LoopPlays:
-    """
-    The plays for one loop of a project, whose top is named as in the transcript, and of hooks once known.
-    """
+    """The plays for one loop of a project, its top named as in the transcript, and of hooks once known."""
 
     loop: DetectedLoop
     settings: Settings

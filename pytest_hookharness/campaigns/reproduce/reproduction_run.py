@@ -81,9 +81,7 @@ _MISSING_EVERYWHERE = "the environment, files that were not committed"
 
 @dataclass(slots=True)
 class ReproductionRun:
-    """
-    The reproduction of one session, in the project and at the commit that the transcript names, or in others.
-    """
+    """The reproduction of one session, at the project and commit that its transcript names, or others."""
 
     source: Path
     settings: Settings

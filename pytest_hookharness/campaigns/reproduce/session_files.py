@@ -22,9 +22,7 @@ _MOST_SUBAGENTS = 200
 
 @dataclass(frozen=True, slots=True)
 class SessionFiles:
-    """
-    A session as it was read: the main agent, then each subagent, and how many parts were not, by reason.
-    """
+    """A session as read: the main agent, each subagent, and how many parts were not read, by reason."""
 
     stream: SessionStream
     unread: Counter[str]

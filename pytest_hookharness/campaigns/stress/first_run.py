@@ -81,9 +81,7 @@ class HookTraits:
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """
-        The commands that hooks name and that may be missing elsewhere, but not those that run the hooks.
-        """
+        """The commands that hooks name and that may be missing elsewhere, without the hooks' runners."""
         found = {
             word
             for word in self.words - STANDARD_COMMANDS - self.runners

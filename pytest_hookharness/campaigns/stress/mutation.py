@@ -8,19 +8,19 @@ run is judged by its reaction to the fault.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import ClassVar, Literal, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import ClassVar, Literal, TypeAlias
 
 from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.judging.comparison.fault_outcome import RANK, FaultReaction, code_of, find_reactions
-from pytest_hookharness.judging.comparison.traces import Defect, Pair, find_first
+from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_decision, find_first
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.mutations import FaultOutcome, TrialResult, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import is_stop
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookRun, Trace
-from pytest_hookharness.model.verdicts import Finding
+from pytest_hookharness.model.verdicts import Finding, FindingCode
 
 # Refusing a stop because of a fault that the agent cannot correct makes an endless loop.
 _AT_A_STOP = (
@@ -71,8 +71,7 @@ class NotTried:
     mutation: str = ""
 
     def __str__(self) -> str:
-        mutation = f"{self.mutation}: " if self.mutation else ""
-        return f"Not tried ({self.family}): {mutation}{self.why}."
+        return f"Not tried ({self.family}): {self.why}."
 
     @property
     def result(self) -> TrialResult:
@@ -89,18 +88,24 @@ class Mutation:
     Args:
         family: A word of `vary`, or one of its fault families.
         name: Which mutation of its subject it is, in a word or two.
+        code: What is found if a hook decides otherwise because of it.
         fault: Whether it is judged as a fault; otherwise it must not matter.
     """
 
     __slots__ = ()
     _family: ClassVar[str]
+    _code: ClassVar[FindingCode]
     _name: ClassVar[str] = ""
     _fault: ClassVar[bool] = False
 
-    def __init_subclass__(cls, *, family: str = "", name: str = "", fault: bool = False) -> None:
+    def __init_subclass__(
+        cls, *, family: str = "", name: str = "", code: FindingCode | None = None, fault: bool = False
+    ) -> None:
         # A dataclass with slots is created twice, the second time without these keywords.
         cls._family = family or getattr(cls, "_family", "")
         cls._name = name or cls._name
+        if code is not None:
+            cls._code = code
         cls._fault = fault or cls._fault
 
     @property
@@ -170,7 +175,7 @@ class Mutation:
 
     def look(self, pair: Pair) -> Defect | None:
         """Return the defect that one event of both runs shows."""
-        raise NotImplementedError
+        return by_decision(self._code, pair)
 
     def outcome_of(self, finding: Finding, usual: Trace, seen: Trace) -> FaultOutcome:
         """Return the word for a difference in the table: that of the fault outcome of the same hook."""
@@ -220,15 +225,6 @@ class Mutation:
         )
 
 
-class Family(Protocol):
-    """A module of mutations."""
-
-    def plan(
-        self, request: VaryRequest, outcome: Outcome, traits: HookTraits
-    ) -> Iterator[Mutation | NotTried]:
-        """
-        Yield the mutations that a request means for a scenario, and what of them cannot be tried.
-
-        Other modules may answer the request as well, or this one not at all.
-        """
-        ...
+# Yields the mutations that a request means for a scenario, and what of them cannot be tried; others may
+# answer the request as well.
+Plan: TypeAlias = Callable[[VaryRequest, Outcome, HookTraits], Iterator[Mutation | NotTried]]

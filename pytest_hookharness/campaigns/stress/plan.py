@@ -61,8 +61,8 @@ def plan_trials(outcome: Outcome, traits: HookTraits) -> tuple[list[Mutation], l
     planned = [
         one
         for request in outcome.scenario.vary
-        for family in mutations.FAMILIES
-        for one in family.plan(request, outcome, traits)
+        for plan in mutations.FAMILIES
+        for one in plan(request, outcome, traits)
         # Only the word `faults` stands for several families; its names choose among them.
         if request.family != "faults" or not request.names or one.family in request.names
     ]
@@ -128,9 +128,7 @@ def summarize(
     tried: Mapping[int, TrialOutcome],
     others: Sequence[TrialOutcome],
 ) -> Outcome:
-    """
-    Return the outcome with what the trials have shown until now: those made, by place, and other outcomes.
-    """
+    """Return the outcome with what the trials have shown so far: those made, by place, and others."""
     made = [tried.get(place) or leave(trial, NO_TIME) for place, trial in enumerate(matrix.trials)]
     pairs = [*zip(matrix.trials, made, strict=True)]
     shown = [
@@ -150,9 +148,7 @@ def summarize(
 
 
 def join_findings(shown: Iterable[tuple[Mutation, Finding]]) -> Iterator[Finding]:
-    """
-    Yield findings of one kind about one hook as one: that of the first mutation, which names the others.
-    """
+    """Yield findings of one kind about one hook as one: that of the first mutation, naming the others."""
     alike: dict[tuple[str, str, str], list[tuple[Mutation, Finding]]] = {}
     for trial, finding in shown:
         alike.setdefault((finding.code, finding.hook, trial.group), []).append((trial, finding))

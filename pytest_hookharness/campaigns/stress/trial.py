@@ -63,9 +63,7 @@ class TrialOutcome:
 
 
 def leave(trial: Mutation, why: str, *, left: bool = True) -> TrialOutcome:
-    """
-    Return the outcome of a trial that proves nothing, or with ``left`` of one that should have been made.
-    """
+    """Return the outcome of a trial that proves nothing, or with ``left`` of one that had to be made."""
     nothing = Evidence(hook="", outcome="not tried", text=why)
     return TrialOutcome((trial.result(nothing, left=left),))
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.campaigns.explore.candidate_moves import Suggestions
-from pytest_hookharness.campaigns.explore.explorer import Explorer, initial_path, path_to
+from pytest_hookharness.campaigns.explore.explorer import Explorer, initial_path
+from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.model.exploration import INTERRUPTED, Expansion, ExploreOptions, Successor
 from pytest_hookharness.model.moves import FIRST_PROMPT, Prompt, RunCommand, Script, Stop, Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -255,8 +256,5 @@ def test_the_path_to_a_turn_is_all_that_was_done():
     """Moves and events up to a turn are the path to it."""
     acts = [Happened(event=FIRST_PROMPT), Moved(move=Stop()), Moved(move=RunCommand(command="x"))]
     steps = tuple(step(exchange, turn) for turn, exchange in enumerate(acts))
-    outcome = Outcome(
-        scenario=Scenario(name="a"), host="h", trace=Trace(steps=steps), verdict=Terminated(turn=2)
-    )
 
-    assert path_to(outcome, 1) == (FIRST_PROMPT, Stop())
+    assert ReplayScript.of(Trace(steps=steps)).until(2) == (FIRST_PROMPT, Stop())

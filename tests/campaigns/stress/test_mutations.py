@@ -3,7 +3,6 @@
 import ast
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -68,7 +67,7 @@ def register(monkeypatch, *planned):
     def plan(request, _outcome, _traits):
         yield from planned if request.family == "mood" else ()
 
-    monkeypatch.setattr(mutations, "FAMILIES", (SimpleNamespace(plan=plan),))
+    monkeypatch.setattr(mutations, "FAMILIES", (plan,))
 
 
 @pytest.fixture

@@ -84,9 +84,7 @@ class LostAnswer:
 
 
 def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnswer]:
-    """
-    Yield the answers of a script, or a command, that its host reads at none of its events, each reason once.
-    """
+    """Yield the answers of a script or command that its host reads at no event, each reason once."""
     hooks = [hook for hook in hook_set.hooks if hook.command == script] or hook_set.hooks_of(script)
     events = hosts.find(hook_set.host).events
     if not hooks or any(hook.event not in events or hook.type != "command" for hook in hooks):

@@ -123,9 +123,7 @@ class CaseArm:
 
 
 def case_arms(code: str, shown: str, looped: Mapping[str, Sequence[str]]) -> Iterator[CaseArm]:
-    """
-    Yield the arms of each ``case`` that compares one variable; ``looped`` are the texts of loops' variables.
-    """
+    """Yield the arms of each ``case`` on one variable; ``looped`` are the texts of loops' variables."""
     for header in islice(_HEADER.finditer(code), _MOST):
         # In quoted text, it is no code.
         if shown.startswith("case", header.start()):

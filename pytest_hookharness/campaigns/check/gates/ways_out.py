@@ -69,9 +69,7 @@ _LONGEST = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayOut:
-    """
-    What an agent did until its stop was allowed, in order, and the files that hooks had looked for in vain.
-    """
+    """What an agent did until its stop was allowed, in order, and the files that hooks sought in vain."""
 
     event: str
     reason: str

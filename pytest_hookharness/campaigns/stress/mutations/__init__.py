@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_hookharness.campaigns.stress.mutation import Family
+from pytest_hookharness.campaigns.stress.mutation import Plan
 from pytest_hookharness.campaigns.stress.mutations import (
     environment,
     filesystem,
@@ -16,14 +16,14 @@ from pytest_hookharness.campaigns.stress.mutations import (
 )
 
 # The order in which mutations of one request are tried.
-FAMILIES: tuple[Family, ...] = (
-    stdin,
-    tools,
-    folders,
-    filesystem,
-    large_files,
-    environment,
-    wording,
-    hook_order,
-    other_sessions,
+FAMILIES: tuple[Plan, ...] = (
+    stdin.plan,
+    tools.plan,
+    folders.plan,
+    filesystem.plan,
+    large_files.plan,
+    environment.plan,
+    wording.plan,
+    hook_order.plan,
+    other_sessions.plan,
 )

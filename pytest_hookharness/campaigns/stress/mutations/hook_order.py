@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
-from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_decision
 from pytest_hookharness.judging.findings.codes import ORDER
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import VaryRequest
@@ -20,7 +19,7 @@ _MOST_PERMUTED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class HookOrder(Mutation, family="order"):
+class HookOrder(Mutation, family="order", code=ORDER):
     """The hooks of an event one after the other, in an order of their places in the configuration, from 1."""
 
     event: str
@@ -44,9 +43,6 @@ class HookOrder(Mutation, family="order"):
 
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
         return replace(scenario, order={**scenario.order, self.event: self.places})
-
-    def look(self, pair: Pair) -> Defect | None:
-        return by_decision(ORDER, pair)
 
 
 def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:

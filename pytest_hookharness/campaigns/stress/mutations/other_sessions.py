@@ -10,7 +10,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
-from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_decision, find_first, pairs
+from pytest_hookharness.judging.comparison.traces import find_first, pairs
 from pytest_hookharness.judging.findings.codes import WRONG_KEY
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import ANOTHER_AGENT, VaryRequest
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[a-z]{5,}")
 
 
 @dataclass(frozen=True, slots=True)
-class TwoAgents(Mutation, family="sessions", name=ANOTHER_AGENT):
+class TwoAgents(Mutation, family="sessions", name=ANOTHER_AGENT, code=WRONG_KEY):
     """The same calls from another agent of the session, sent as the host sends those of a subagent."""
 
     def __str__(self) -> str:
@@ -34,12 +34,9 @@ class TwoAgents(Mutation, family="sessions", name=ANOTHER_AGENT):
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
         return replace(scenario, company="agent")
 
-    def look(self, pair: Pair) -> Defect | None:
-        return by_decision(WRONG_KEY, pair)
-
 
 @dataclass(frozen=True, slots=True)
-class TwoSessions(Mutation, family="sessions", name="another session"):
+class TwoSessions(Mutation, family="sessions", name="another session", code=WRONG_KEY):
     """The same events from another session in the workspace."""
 
     def __str__(self) -> str:
@@ -47,9 +44,6 @@ class TwoSessions(Mutation, family="sessions", name="another session"):
 
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
         return replace(scenario, company="session")
-
-    def look(self, pair: Pair) -> Defect | None:
-        return by_decision(WRONG_KEY, pair)
 
     def find_difference(self, usual: Trace, seen: Trace) -> Finding | None:
         return find_first(self, usual, seen, self.look) or self._find_silence(usual, seen)
@@ -85,7 +79,7 @@ def _marks(hooked: HookEvent) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class TwoProcesses(Mutation, family="processes"):
+class TwoProcesses(Mutation, family="processes", code=WRONG_KEY):
     """Every hook run from a new process of the host."""
 
     def __str__(self) -> str:
@@ -93,9 +87,6 @@ class TwoProcesses(Mutation, family="processes"):
 
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
         return replace(scenario, relaunched=True)
-
-    def look(self, pair: Pair) -> Defect | None:
-        return by_decision(WRONG_KEY, pair)
 
 
 def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:

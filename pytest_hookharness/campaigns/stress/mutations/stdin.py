@@ -8,7 +8,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.stress.first_run import HookTraits, ReplayScript
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
-from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_decision, by_leak
+from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_leak
 from pytest_hookharness.judging.findings.codes import RAW_JSON
 from pytest_hookharness.model.delivery import Delivery, Inlet
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -24,7 +24,7 @@ _LINE = 4095
 
 
 @dataclass(frozen=True, slots=True)
-class KeyOrder(Mutation, family="key-order"):
+class KeyOrder(Mutation, family="key-order", code=RAW_JSON):
     """
     The keys of every input in reverse order, with an unknown key after them.
 
@@ -36,9 +36,6 @@ class KeyOrder(Mutation, family="key-order"):
 
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
         return replace(scenario, payload=_SHAPING)
-
-    def look(self, pair: Pair) -> Defect | None:
-        return by_decision(RAW_JSON, pair)
 
 
 @dataclass(frozen=True, slots=True)
