@@ -78,14 +78,20 @@ def without_unobserved(assumptions: Sequence[str], *words: str) -> tuple[str, ..
 
 
 def gather_assumptions(
-    trace: Trace, extra: Sequence[str] = (), observed: ObservedCycle | None = None
+    trace: Trace,
+    extra: Sequence[str] = (),
+    observed: ObservedCycle | None = None,
+    *,
+    disagreed: bool = False,
 ) -> tuple[str, ...]:
     """
     Return the standing assumptions, those of the run (``extra``) and those that the trace shows, once each.
 
-    What was observed of a loop is not assumed: either it is part of the state, or it is named.
+    What was observed of a loop is not assumed: either it is part of the state, or it is named. Nor is that
+    what was left running changes nothing, where another play of the session went otherwise (``disagreed``).
     """
-    shown = (*_hook_timeouts(trace), *_left_over(trace), *_written_elsewhere(trace), *_echoes(trace))
+    left_over = () if disagreed else _left_over(trace)
+    shown = (*_hook_timeouts(trace), *left_over, *_written_elsewhere(trace), *_echoes(trace))
     shown = (*shown, *_unchecked(trace), *_forked(trace), *_assumed_rules(trace))
     missing = observed.influences.missing if observed is not None else ()
     every = dict.fromkeys([*STANDING, *extra, *shown, *_missing(missing)])

@@ -211,7 +211,8 @@ def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:
         endless=isinstance(verdict, verdicts.Livelock),
     )
     observed = case.observed if isinstance(verdict, verdicts.Livelock) and not case.masked else None
-    assumptions = gather_assumptions(case.trace, case.assumptions, observed)
+    disagreed = case.end.how == "disagreed"
+    assumptions = gather_assumptions(case.trace, case.assumptions, observed, disagreed=disagreed)
     return verdicts.Conclusion(verdict, findings, assumptions)
 
 
