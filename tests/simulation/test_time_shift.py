@@ -202,7 +202,7 @@ def test_experiments_take_no_time_at_a_pace(tmp_path):
     asked = Path(outcome.kept_workspace, "workspace", "asked").read_text(encoding="utf-8")
 
     assert isinstance(outcome.verdict, Terminated)
-    assert sum(probe.hook_runs for report in outcome.probe_reports for probe in report.probes) > 5
+    assert sum(len(report.probes) for report in outcome.probe_reports) > 5
     assert max(later - before for before, later in pairwise(map(int, asked.split()))) < 5
 
 

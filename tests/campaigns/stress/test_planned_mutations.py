@@ -177,13 +177,15 @@ def test_two_agents_are_tried_where_the_input_distinguishes_them():
 
 
 def test_what_reads_the_input_is_tried_first(tmp_path):
-    """Of the commands that a hook calls, the program that reads its input comes before the others."""
+    """What reads the input comes first; words that call nothing count where nothing else is called."""
     for name in ("git", "jq", "node"):
         (tmp_path / name).write_text("")
         (tmp_path / name).chmod(0o755)
     named = frozenset({"git", "jq", "node"})
-    traits = HookTraits(words=named, called=named - {"node"}, environment={"PATH": str(tmp_path)})
-    assert traits.tools == ("jq", "git", "node")
+    environment = {"PATH": str(tmp_path)}
+    traits = HookTraits(words=named, called=named - {"node"}, environment=environment)
+    assert traits.tools == ("jq", "git")
+    assert HookTraits(words=named, environment=environment).tools == ("jq", "node", "git")
 
 
 def test_a_line_of_a_commit_message_begins_with_the_command():
