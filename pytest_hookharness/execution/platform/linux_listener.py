@@ -31,7 +31,7 @@ _MESSAGE, _CONTROL = struct.Struct("=QI4xQQQQi4x"), struct.Struct("=Qiii4x")
 _SOL_SOCKET, _SCM_RIGHTS = 1, 1
 # Set a filter; return a listener; no signal but a deadly one ends the wait for an answer (Linux 5.19).
 _SET_FILTER, _NEW_LISTENER, _WAIT_TO_THE_END = 1, 8, 32
-_RECEIVE, _ANSWER = 0xC0502100, 0xC0182101
+_RECEIVE, _ANSWER, _SET_FLAGS, _ON_SAME_PROCESSOR = 0xC0502100, 0xC0182101, 0x40082104, 1
 # What identifies the call, its task, number, architecture, and arguments.
 _CALL = struct.Struct("=QI4xiI8x6Q")
 _REPLY = struct.Struct("=QqiI")
@@ -96,6 +96,15 @@ def hand_over(channel: int, listener: int) -> None:
     message = ctypes.create_string_buffer(_MESSAGE.pack(0, 0, *places, 0), _MESSAGE.size)
     if libc.syscall(_SENDMSG, channel, ctypes.byref(message), ctypes.c_ulong(MARK << 32)) < 0:
         raise last_error("a listener of system calls")
+
+
+def keep_close(listener: int) -> None:
+    """Have each of both sides continue on the processor of the other one (Linux 6.6)."""
+    # One of them always waits for the other, and to wake a process on another processor takes longer.
+    try:
+        fcntl.ioctl(listener, _SET_FLAGS, _ON_SAME_PROCESSOR)
+    except OSError:
+        return  # an older kernel
 
 
 def is_over(listener: int) -> bool:

@@ -105,6 +105,7 @@ class Tracer:
             answer, listeners, _, _ = socket.recv_fds(gate, 4096, 1)
             for listener in listeners:
                 os.set_inheritable(listener, False)
+                linux_listener.keep_close(listener)
                 self.listeners.add(listener)
             if not listeners:
                 gap = answer.decode() or "the process ended before it became the hook"
