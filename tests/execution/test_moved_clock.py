@@ -152,7 +152,7 @@ def test_each_way_to_name_a_file_shows_the_same_time(ask, tmp_path):
 
 def test_below_another_root_folder_nothing_is_known(sandbox, tmp_path):
     """A process with another root folder finds other files by its paths: the run counts as not seen."""
-    script = "import os; os.mkdir('r'); os.chroot('r')"
+    script = "import os; os.mkdir('r'); os.chroot('r'); print(os.path.exists('/proc'))"
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     argv = ("python3", "-c", script)
 
@@ -162,6 +162,7 @@ def test_below_another_root_folder_nothing_is_known(sandbox, tmp_path):
         pytest.skip("no right to change the root folder")
     assert result.reads is not None
     assert result.reads.gap == "a process changes where paths lead"
+    assert result.stdout.text == "False\n"
 
 
 def test_waiting_takes_no_longer(ask):

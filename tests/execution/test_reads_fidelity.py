@@ -111,13 +111,24 @@ def test_signals_interrupt_no_call_that_would_not_wait(place: Sandbox) -> None:
     assert (moved.ending, seen.ending) == (Exited(0), Exited(0)), moved.stderr.text + seen.stderr.text
 
 
+def test_a_signal_interrupts_a_call_that_the_kernel_holds(place: Sandbox, tmp_path: Path) -> None:
+    """A process that waits for the reader of a named pipe is interrupted as if it were not observed."""
+    os.mkfifo(tmp_path / "pipe")
+    script = (
+        "import os, signal; signal.signal(signal.SIGALRM, lambda *_: exit(7)); "
+        "signal.setitimer(signal.ITIMER_REAL, 0.1); os.open('pipe', os.O_WRONLY | os.O_CREAT)"
+    )
+    result, _ = observed(place, launch(sys.executable, "-c", script, cwd=str(tmp_path), hook_timeout=5.0))
+    assert result.ending == Exited(7)
+
+
 def test_no_listener_reaches_a_hook(place: Sandbox) -> None:
-    """A hook inherits its streams only, also after others that were observed."""
-    spec = launch("sh", "-c", "ls /proc/self/fd")
+    """A hook inherits its streams only, also beside another one whose calls wait."""
+    spec = launch("sh", "-c", "sleep 0.1; ls /proc/self/fd")
     (plain,) = place.run([spec])
-    for _ in range(2):
-        result, _ = observed(place, spec)
-        assert result.stdout == plain.stdout
+    for result in place.run([replace(spec, ahead=3600.0)] * 2):
+        assert result.reads is not None
+        assert (result.reads.gap, result.stdout) == ("", plain.stdout)
 
 
 def test_what_was_expected_is_recorded_like_the_rest(place: Sandbox, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ _TICK = 10_000_000
 # Of the files that a program sees, the last so many moves of the clock are told apart.
 _MOST_SHIFTS, _MOST_CHOSEN = 1000, 5000
 _UNTRACED = "the process was not traced"
-# Shows whether processes can be stopped at the calls that show a time.
+# Shows whether calls that show a time can be made to wait.
 _TRIAL = ProcessSpec(argv=("/bin/sh", "-c", ":"), cwd="/", env={})
 
 
@@ -65,9 +65,9 @@ class Clock:
     Attributes:
         seconds: How far it is ahead of the machine's.
         moved: Whether shims ever showed it ahead.
-        by_kernel: Whether processes are stopped at the calls that show a time, so that it needs no shims.
-        gap: Why a process did not see it although it was to be stopped so; empty if all did.
-        shown: What each process that was stopped so was shown of the time, after how it was to be started.
+        by_kernel: Whether calls that show a time wait for an answer, so that it needs no shims.
+        gap: Why a process did not see it although its calls were to wait so; empty if all did.
+        shown: What each process whose calls waited so was shown of the time, after how it was to be started.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class Clock:
             self._since = self._since if self.by_kernel else next_tick()
 
     def _try_kernel(self) -> None:
-        """Try once whether processes can be stopped where they are shown a time."""
+        """Try once whether calls that show a time can be made to wait."""
         if self._untried is not None:
             (tried,) = self._untried([replace(_TRIAL, ahead=1.0)])
             self.gap, self._untried = tried.reads.gap if tried.reads is not None else _UNTRACED, None

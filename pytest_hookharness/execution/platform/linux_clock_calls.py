@@ -40,7 +40,7 @@ _ROOTS = {
 }  # fmt: skip
 # Where the seconds of the times of an answer are: access, change of content, change of status, and birth.
 _IN_STATUS, _IN_STATX = (72, 88, 104), (64, 112, 96, 80)
-_MOVED = (0, 5, 8, 11)  # the clocks of the time of day
+_MOVED, _OF_ALARMS = (0, 5, 8, 11), 8  # the clocks of the time of day
 # Calls by which a program chooses the times of a file; the argument that says where these are, and what one
 # second is divided into: nothing where there is one word for each time.
 _CHOOSING = {
@@ -82,6 +82,7 @@ KIND_OF = {
 _status = ctypes.create_string_buffer(256)
 # Links to what a process has open itself, so they lead this process to other files.
 _OWN_LINKS = ("/dev/fd", "/dev/std", "/proc/thread-self")
+_OWN_FOLDER = "/proc/self"
 
 
 def listen_for_times() -> int:
@@ -130,13 +131,13 @@ class StatusCall:
         self._with_mask, self._mask = name == "statx", call.arguments[3]
         # What a link leads to that stands for an open file is this file.
         followed = not written or not (name == "lstat" or flags & _NO_FOLLOW)
-        self._flags = 0 if followed else _NO_FOLLOW
+        self._flags = flags & ~(_OF_DESCRIPTOR | _NO_FOLLOW) | (0 if followed else _NO_FOLLOW)
 
     def is_older(self, since: int) -> bool:
         """Return whether there is no file, or one with no time since a moment, in nanoseconds."""
         # To show its status takes longer than this look.
         try:
-            found = os.stat(self.file, follow_symlinks=not self._flags)
+            found = os.stat(self.file, follow_symlinks=not self._flags & _NO_FOLLOW)
         except (OSError, ValueError):
             return True
         return max(found.st_mtime_ns, found.st_ctime_ns, found.st_atime_ns) < since
@@ -154,6 +155,9 @@ class StatusCall:
         Args:
             shifts, chosen: As those of `shown_time`; the last shift is the present one.
         """
+        # Another user may not see what this process sees.
+        if _status_of(f"/proc/{self._task}", "st_uid") != os.geteuid():
+            return None
         path = os.fsencode(self.file)
         if self._with_mask:
             done = libc.syscall(_STATX_CALL, _AT_CWD, path, self._flags, ctypes.c_uint(self._mask), _status)
@@ -165,17 +169,17 @@ class StatusCall:
         size = _SIZE_OF_STATX if self._with_mask else _SIZE_OF_STATUS
         if not linux_memory.write_bytes(self._task, self._address, _status.raw[:size]):
             return None
-        is_own = seen[2] and _inode(f"/proc/{self._task}/cwd") == seen[1]
+        is_own = seen[2] and _status_of(f"/proc/{self._task}/cwd", "st_ino") == seen[1]
         return seen[0], is_own
 
 
 def find(task: int, written: bytes, folder: int = linux_ptrace.AT_CWD) -> str:
     """Return where this process finds the file that a task names by a path, a folder or both."""
     path = os.fsdecode(written)
-    if path.startswith(_OWN_LINKS):
+    if path.startswith(_OWN_LINKS) or path == _OWN_FOLDER:
         return ""
     if path.startswith("/"):
-        return f"/proc/{task}{path[10:]}" if f"{path}/".startswith("/proc/self/") else path
+        return f"/proc/{task}{path[10:]}" if path.startswith("/proc/self/") else path
     base = f"/proc/{task}/{'cwd' if folder == linux_ptrace.AT_CWD else f'fd/{folder}'}"
     return f"{base}/{path}" if path else base
 
@@ -228,15 +232,20 @@ def show_time(call: Call, name: str, seconds: float) -> int | None:
     """
     address = call.arguments[_TIMES[name][2]]
     clock = call.arguments[0] & 0xFFFFFFFF if name == "clock_gettime" else time.CLOCK_REALTIME
+    if clock == _OF_ALARMS:  # the same clock, which only a machine with a battery has
+        clock = time.CLOCK_REALTIME
     now = time.clock_gettime_ns(clock) + round(seconds * _BILLION)
     whole, fraction = divmod(now, _BILLION)
     if name == "time":
         shown, answer = _WORD.pack(whole), whole
     else:
         shown, answer = _TWO_WORDS.pack(whole, fraction // 1000 if name == "gettimeofday" else fraction), 0
-    if name == "gettimeofday" and call.arguments[1]:
-        return None  # it asks for the time zone of the kernel, too, as no program does any more
-    return answer if not address or linux_memory.write_bytes(call.task, address, shown) else None
+    if name == "gettimeofday" and (zone := call.arguments[1]):
+        # The time zone of the kernel, which is not used any more.
+        linux_memory.write_bytes(call.task, zone, bytes(8))
+    if not address:
+        return None if name == "clock_gettime" else answer
+    return answer if linux_memory.write_bytes(call.task, address, shown) else None
 
 
 def _move_status(
@@ -264,8 +273,8 @@ def _move_status(
     return (changed if stat.S_ISREG(mode) or is_folder else 0), inode, is_folder
 
 
-def _inode(path: str) -> int:
+def _status_of(path: str, name: str) -> int:
     try:
-        return os.stat(path).st_ino
+        return int(getattr(os.stat(path), name))
     except OSError:
         return -1

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
+import os
 import select
 import struct
 
@@ -27,6 +28,8 @@ ANOTHER_ARCHITECTURE = "a program of another architecture (32 bit) was run"
 _SECCOMP, _SENDMSG = {"x86_64": (317, 46), "aarch64": (277, 211)}.get(linux_ptrace.MACHINE, (-1, -1))
 MARK = 0x686F6F6B  # the upper half of the flags of our own message, which must not wait
 _NO_NEW_PRIVS = 38
+# The first Linux where a call can go on (5.5), and where the end of all processes shows at the listener.
+_FIRST = (5, 9)
 _MESSAGE, _CONTROL = struct.Struct("=QI4xQQQQi4x"), struct.Struct("=Qiii4x")
 _SOL_SOCKET, _SCM_RIGHTS = 1, 1
 # Set a filter; return a listener; no signal but a deadly one ends the wait for an answer (Linux 5.19).
@@ -70,8 +73,11 @@ def listen(program: SeccompProgram) -> int:
     Install a filter in this process; return the descriptor of its listener, which no program inherits.
 
     Raises:
-        OSError: The system cannot do that (before Linux 5.5), or there is another listener above.
+        OSError: The system cannot do that (before Linux 5.9), or there is another listener above.
     """
+    release = os.uname().release
+    if tuple(int(number) for number in release.split(".")[:2] if number.isdigit()) < _FIRST:
+        raise OSError(errno.ENOSYS, f"Linux {release} has no listeners of system calls that suffice")
     flags, tried = _NEW_LISTENER | _WAIT_TO_THE_END, False
     while (listener := libc.syscall(_SECCOMP, _SET_FILTER, flags, ctypes.byref(program))) < 0:
         problem = last_error("a listener of system calls")
@@ -111,7 +117,14 @@ def is_over(listener: int) -> bool:
     """Return whether all processes have ended whose calls wait at a listener."""
     poll = select.poll()
     poll.register(listener, 0)
-    return bool(poll.poll(0))
+    return any(events & select.POLLHUP for _, events in poll.poll(0))
+
+
+def has_waiting(listener: int) -> bool:
+    """Return whether a call waits at a listener."""
+    poll = select.poll()
+    poll.register(listener, select.POLLIN)
+    return any(events & select.POLLIN for _, events in poll.poll(0))
 
 
 def receive(listener: int) -> Call | None:

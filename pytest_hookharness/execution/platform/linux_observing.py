@@ -2,7 +2,7 @@
 Linux: a process whose looks at the world are recorded: its stops and the start of its programs.
 
 Each new program gets a stack without the address of the vDSO, or a vDSO that makes system calls. The C
-library then reads the clock by such calls, which stop, and not in memory that it shares with the kernel.
+library then reads the clock by such calls, which wait, and not in memory that it shares with the kernel.
 """
 
 from __future__ import annotations
@@ -123,11 +123,11 @@ def begin_program(task: int, lets: Callable[[str], bool]) -> tuple[str, bytes, s
     Prepare a task that has just become another program, before its first instruction.
 
     Args:
-        lets: Whether a program of this path may read the monotonic clock without a stop.
+        lets: Whether a program of this path may read the monotonic clock without a wait.
 
     Returns:
         The path of the program, its arguments, why it cannot be recorded, empty if it can, and whether it
-        reads the monotonic clock without a stop.
+        reads the monotonic clock without a wait.
 
     Raises:
         PermissionError: The system does not allow it.
@@ -148,10 +148,10 @@ def _change_vdso(task: int, stack: int, *, freed: bool) -> tuple[bytes, bool]:
     Let a new program make system calls instead of those of the vDSO.
 
     Args:
-        freed: Whether readings of the monotonic clock need not stop.
+        freed: Whether readings of the monotonic clock need not wait.
 
     Returns:
-        The arguments of the program, and whether they do not stop.
+        The arguments of the program, and whether they do not wait.
     """
     # The stack begins with the number of arguments, their addresses and a zero; then come the addresses of
     # the variables and a zero, and then pairs of words that the kernel tells the program.

@@ -1,7 +1,7 @@
 """
 Linux: resolution of the paths that an observed process names.
 
-Loaded by the supervisor too. The tracer does it while the process is stopped; it sees the same files.
+Loaded by the supervisor too. The tracer does it while the call waits; it sees the same files.
 """
 
 from __future__ import annotations

@@ -57,6 +57,7 @@ class Load:
     def look(self, now: float) -> str | None:
         """Return the new state if it has changed: they work, or they wait."""
         rows, busy = _seen()
+        busy = busy or self._tracer.keeps_waiting()
         # The CPU time of a child that nobody waits for is lost, so the sum may shrink.
         spent, before = _cpu_time(rows) + self._tracer.seconds, self._cpu_time
         idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
@@ -134,6 +135,7 @@ class Batch:
         self.tracer = self._find_tracer([hook.request for hook in hooks])
         # What an earlier batch let live may still make calls that wait.
         self.tracer.listeners |= self.spawner.listeners
+        self.spawner.listeners = set()
         first = _monotonic()
         self._load = Load(first, self.tracer, wanted=watched)
         try:
@@ -226,11 +228,11 @@ class Batch:
         until = self._next_deadline(now)
         ready = self._poll.poll(None if until == _NEVER else max(0.0, (until - now) * 1000))
         now = _monotonic()
-        woken = False
+        woken, calls = False, list[tuple[int, int]]()
         for descriptor, events in ready:
             stream = self._watched[descriptor]
             if descriptor in self.tracer.listeners:
-                self._serve(descriptor, events, until)
+                calls.append((descriptor, events))
             elif stream is None:
                 if descriptor != self._wake:
                     raise EOFError("the other side is gone, or interrupts the batch")
@@ -242,15 +244,18 @@ class Batch:
                 self._changed = not stream.take() or self._changed
             else:
                 self._changed = not stream.feed(now) or self._changed
+        # What a stopped process has changed comes before what others look at.
         if woken:
             self._reap(now)
+        for listener, events in calls:
+            self._serve(listener, events, until)
         self._attend(_monotonic())
 
     def _serve(self, listener: int, events: int, until: float) -> None:
         """Answer the calls that wait at a listener, until none comes or something else may be due."""
         if events & _IN:
             self.tracer.serve(listener, self._wake, min(until, _monotonic() + _LONGEST_SERVED))
-        else:
+        elif events & select.POLLHUP:
             # The last process has ended whose calls waited there.
             self.tracer.listeners.discard(listener)
             os.close(listener)

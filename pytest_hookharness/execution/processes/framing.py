@@ -103,5 +103,5 @@ class ProcessRequest:
 
     @property
     def traced(self) -> bool:
-        """Whether the kernel stops it at some of its calls."""
+        """Whether some of its calls wait for an answer."""
         return self.observed or bool(self.ahead)

@@ -83,11 +83,12 @@ class Recording:
         pids: All tasks that ever belonged to the hook run.
         shifts: Since when its clock is by how many seconds ahead; empty if it is not moved.
         times_only: Whether only its programs and what shows a time are recorded.
+        unseen: Whether a path may lead elsewhere for the processes than for the tracer.
         since: The times of a file count as a time if it was changed at this time or later.
     """
 
     def __init__(self, since: int = 0, *, times_only: bool = False) -> None:
-        self.since, self.times_only = since, times_only
+        self.since, self.times_only, self.unseen = since, times_only, False
         self.shifts, self.chosen = tuple[tuple[int, float], ...](), dict[int, None]()
         self.gap, self.observed = "", True
         self.pids: set[int] = set()
@@ -105,7 +106,7 @@ class Recording:
         self._targets: dict[int, tuple[str, str]] = {}
 
     def lets(self, path: str) -> bool:
-        """Return whether a program may read the monotonic clock without a stop."""
+        """Return whether a program may read the monotonic clock without a wait."""
         return not self.times_only and is_always_timing(path)
 
     def miss(self, gap: str) -> None:

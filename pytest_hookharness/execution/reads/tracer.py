@@ -9,6 +9,7 @@ observed hook has the parent, the streams and the time limits of any other one.
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import socket
@@ -47,7 +48,7 @@ class _Task:
         self.pid = pid
         # How the call at which it stopped changes a name if it succeeds, and the name.
         self.changing: tuple[str, ...] = ()
-        # The number of its last call that waited, if that may wait in the kernel, too.
+        # The number of its last recorded call, if that may wait in the kernel, too.
         self.went_on = -1
 
 
@@ -82,12 +83,16 @@ class Tracer:
         gate.send(_GO)
         if gate.recv(1) != _GO:
             return
+        listener = -1
         try:
             listener = (clock_calls.listen_for_times if times_only else read_calls.listen_for_reads)()
             linux_listener.hand_over(gate.fileno(), listener)
         except (OSError, AttributeError) as problem:
             # By a call that does not wait, for the tracer waits for this answer.
             os.write(gate.fileno(), str(problem).encode())
+            if listener >= 0:
+                # Nobody would answer its calls.
+                os._exit(255)
 
     def let_in(self, pid: int, gate: socket.socket, since: int = 0, *, times_only: bool = False) -> None:
         """
@@ -96,6 +101,9 @@ class Tracer:
         Args:
             since: Times of files count as times if they are since this moment, in nanoseconds.
             times_only: Whether only calls that show a time wait, and only they are recorded.
+
+        Raises:
+            OSError: This process has no more descriptors.
         """
         recording = self._recordings[pid] = Recording(since, times_only=times_only)
         gate.recv(1)
@@ -107,6 +115,8 @@ class Tracer:
                 os.set_inheritable(listener, False)
                 linux_listener.keep_close(listener)
                 self.listeners.add(listener)
+            if answer == _GO and not listeners:
+                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
             if not listeners:
                 gap = answer.decode() or "the process ended before it became the hook"
         gate.close()
@@ -142,9 +152,10 @@ class Tracer:
         for descriptor in (refusals, *self.listeners):
             poll.register(descriptor, _IN)
         while pid in self._tasks and self._tasks[pid].image is image:
-            ready = {descriptor for descriptor, _ in poll.poll(_SILENCE_MS)}
-            for listener in ready & self.listeners:
-                self.answer(listener)
+            ready = dict(poll.poll(_SILENCE_MS))
+            for listener in self.listeners & ready.keys():
+                if ready[listener] & _IN:
+                    self.answer(listener)
             # It stops when it has become the hook. At a signal it stops before.
             task, status = os.waitpid(pid, 0 if refusals in ready else os.WNOHANG)
             if task:
@@ -185,10 +196,14 @@ class Tracer:
 
     def close(self) -> set[int]:
         """Close the listeners that nothing waits at any more; return the others."""
-        gone = {listener for listener in self.listeners if linux_listener.is_over(listener)}
-        for listener in gone:
+        for listener in [each for each in self.listeners if linux_listener.is_over(each)]:
+            self.listeners.discard(listener)
             os.close(listener)
-        return self.listeners - gone
+        return {*self.listeners}
+
+    def keeps_waiting(self) -> bool:
+        """Return whether a call waits for an answer."""
+        return any(map(linux_listener.has_waiting, self.listeners))
 
     def handle(self, task: int, status: int) -> None:
         """Handle a task that stopped or ended."""
@@ -237,6 +252,7 @@ class Tracer:
             found.changing = ()
         elif why == "call" and (call := observing.stopped_call(task)) is not None:
             self._look(found, task, *call)
+            found.went_on = call[0] if call[0] in read_calls.BLOCKING else -1
             if found.changing:
                 observing.resume_to_result(task)
                 return True
@@ -277,9 +293,12 @@ class Tracer:
             recording.chosen.update(dict.fromkeys(times))
         elif kind == clock_calls.ROOT:
             recording.miss("a process changes where paths lead")
+            recording.unseen = True
         return None
 
     def _show_status(self, found: _Task, call: Call, name: str) -> int | None:
+        if found.recording.unseen:
+            return None
         recording, asked = found.recording, clock_calls.StatusCall(call, name)
         since = recording.shifts[0][0]
         if recording.times_only:

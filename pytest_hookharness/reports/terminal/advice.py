@@ -263,16 +263,16 @@ def _beyond(outcome: Outcome, verdict: Undecided) -> str:
     turns, cap_none = threshold.turn + 10, _key(outcome, "cap: none")
     see = "the stop allowed" if threshold.allows_stop else "what happens then"
     if verdict.cap is not None and _turn_of(outcome, verdict.cap) < threshold.turn:
-        earlier = "; to see it on this host, lower the hook's threshold"
+        earlier = "; to see it on this host, lower the hook's threshold" if threshold.allows_stop else ""
         return (
             f"To see {see}, give the run `turns: {turns}` and {cap_none}, because "
-            f"{_cap_first(outcome, verdict.cap)}{earlier * threshold.allows_stop}."
+            f"{_cap_first(outcome, verdict.cap)}{earlier}."
         )
     if turns <= outcome.scenario.turns:
         return f"Give the run more time to see {see}, in turn {threshold.turn:,} as tried ahead."
     wanted = f"`turns: {turns}`" if outcome.scenario.origin is not None else f"--turns {turns}"
-    fewer = "; to spare the agent these turns, lower the hook's threshold"
-    return f"To see {see}, give the run {wanted}{fewer * threshold.allows_stop}."
+    fewer = "; to spare the agent these turns, lower the hook's threshold" if threshold.allows_stop else ""
+    return f"To see {see}, give the run {wanted}{fewer}."
 
 
 def _turn_of(outcome: Outcome, cap: Cap) -> int:
