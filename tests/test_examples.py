@@ -30,7 +30,16 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
 ]
-LONG = ("docs/check.md", "docs/tutorial.md", "docs/how-to/reproduce-a-reported-loop.md")
+LONG = (
+    *(
+        "README.md",
+        "docs/check.md",
+        "docs/exploration.md",
+        "docs/tutorial.md",
+        "docs/what-a-verdict-rests-on.md",
+    ),
+    *("docs/how-to/from-a-stuck-session-to-a-test.md", "docs/how-to/reproduce-a-reported-loop.md"),
+)
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"`([\w./-]+\.\w+|[\w./-]*/[\w.-]+)`[^`]*:\s*$")
 LEFT_ALONE = re.compile(r"<!-- not run: (\S.*?) -->\s*$", re.DOTALL)

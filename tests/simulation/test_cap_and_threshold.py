@@ -71,7 +71,7 @@ def test_a_value_at_which_no_stop_is_allowed_is_no_way_to_see_one(play):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("calls", [True, False])
+@pytest.mark.parametrize("calls", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_a_cap_that_calls_reset_acts_on_no_run_with_calls(play, calls):
     """Where no state came again, the cap is named only if no call was made since the last refusal but one."""
     count = "git -c user.name=x -c user.email=x@y commit --allow-empty -qm y; git rev-parse HEAD > .git/seen"

@@ -71,7 +71,7 @@ def found(outcome):
     return replace(explored, trap=trap, wall=0.0), [(one.fate, one.digest) for one in explored.trap.met]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_trap_state_is_found_with_its_path(harness):
     """One command after which every stop is refused is found, though the agent of the script never ran it."""
     outcome = harness.simulate(scenario_from(LOCKED))
@@ -178,7 +178,7 @@ LATER = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("way", LATER)
 def test_no_lock_out_if_the_stop_may_be_allowed_later(way):
     """If work still running, the time or chance may allow the stop later, it is no lock-out."""

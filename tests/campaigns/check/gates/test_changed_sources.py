@@ -40,7 +40,7 @@ def found(tmp_path, harness):
     return find
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_gate_of_changed_sources(found):
     """The check changes the sources that a gate names, and reports which changes the gate misses."""
     (text,) = found("git diff --name-only")

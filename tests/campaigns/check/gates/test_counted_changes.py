@@ -50,6 +50,7 @@ def test_a_session_that_changed_nothing(found):
             "if the file is in a new folder or if the file's name has an accent or if the agent commits the "
             "change before it stops",
             id="status",
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             r"git diff --name-only | grep -qE '\.ts$' || exit 0",
