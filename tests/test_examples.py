@@ -31,14 +31,9 @@ PAGES = [
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
 ]
 LONG = (
-    *(
-        "README.md",
-        "docs/check.md",
-        "docs/exploration.md",
-        "docs/tutorial.md",
-        "docs/what-a-verdict-rests-on.md",
-    ),
-    *("docs/how-to/from-a-stuck-session-to-a-test.md", "docs/how-to/reproduce-a-reported-loop.md"),
+    *("README.md", "docs/check.md", "docs/exploration.md", "docs/tutorial.md"),
+    *("docs/what-a-verdict-rests-on.md", "docs/how-to/from-a-stuck-session-to-a-test.md"),
+    "docs/how-to/reproduce-a-reported-loop.md",
 )
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"`([\w./-]+\.\w+|[\w./-]*/[\w.-]+)`[^`]*:\s*$")
