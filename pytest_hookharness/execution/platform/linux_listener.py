@@ -15,7 +15,7 @@ import os
 import select
 import struct
 
-from pytest_hookharness.execution.platform import linux_ptrace
+from pytest_hookharness.execution.platform import linux_ptrace, linux_vdso
 from pytest_hookharness.execution.platform.linux import last_error, libc
 
 TYPE_CHECKING = False
@@ -26,7 +26,6 @@ FOREIGN = -1  # stands for the number of every call of another architecture
 ANOTHER_ARCHITECTURE = "a program of another architecture (32 bit) was run"
 # Their numbers on both machines.
 _SECCOMP, _SENDMSG = {"x86_64": (317, 46), "aarch64": (277, 211)}.get(linux_ptrace.MACHINE, (-1, -1))
-MARK = 0x686F6F6B  # the upper half of the flags of our own message, which must not wait
 _NO_NEW_PRIVS = 38
 # The first Linux where a call can go on (5.5), and where the end of all processes shows at the listener.
 _FIRST = (5, 9)
@@ -93,14 +92,14 @@ def listen(program: SeccompProgram) -> int:
 
 
 def hand_over(channel: int, listener: int) -> None:
-    """Send a listener through a socket by a message that its own filter lets pass."""
+    """Send a listener through a socket by a message with a mark, which its own filter lets pass."""
     text = ctypes.create_string_buffer(b"+", 1)
     control = _CONTROL.pack(20, _SOL_SOCKET, _SCM_RIGHTS, listener)
     rights = ctypes.create_string_buffer(control, len(control))
     piece = ctypes.create_string_buffer(struct.pack("=QQ", ctypes.addressof(text), 1), 16)
     places = ctypes.addressof(piece), 1, ctypes.addressof(rights), len(control)
     message = ctypes.create_string_buffer(_MESSAGE.pack(0, 0, *places, 0), _MESSAGE.size)
-    if libc.syscall(_SENDMSG, channel, ctypes.byref(message), ctypes.c_ulong(MARK << 32)) < 0:
+    if libc.syscall(_SENDMSG, channel, ctypes.byref(message), ctypes.c_ulong(linux_vdso.MARK << 32)) < 0:
         raise last_error("a listener of system calls")
 
 
@@ -115,16 +114,18 @@ def keep_close(listener: int) -> None:
 
 def is_over(listener: int) -> bool:
     """Return whether all processes have ended whose calls wait at a listener."""
-    poll = select.poll()
-    poll.register(listener, 0)
-    return any(events & select.POLLHUP for _, events in poll.poll(0))
+    return _shows(listener, select.POLLHUP)
 
 
 def has_waiting(listener: int) -> bool:
     """Return whether a call waits at a listener."""
+    return _shows(listener, select.POLLIN)
+
+
+def _shows(listener: int, wanted: int) -> bool:
     poll = select.poll()
-    poll.register(listener, select.POLLIN)
-    return any(events & select.POLLIN for _, events in poll.poll(0))
+    poll.register(listener, wanted)
+    return any(events & wanted for _, events in poll.poll(0))
 
 
 def receive(listener: int) -> Call | None:

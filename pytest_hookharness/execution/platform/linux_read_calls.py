@@ -137,7 +137,7 @@ _CASES_BY_NAME = {
     "lseek": linux_ptrace.wait_unless(2, os.SEEK_SET),
     "clone": linux_ptrace.by_bits(0, _NEW_SPACES, linux_ptrace.WAIT, linux_ptrace.ALLOW),
     "clock_gettime": [*linux_ptrace.pass_if_marked(0, linux_vdso.MARK), *linux_ptrace.wait_if(0, _CLOCKS)],
-    "sendmsg": [*linux_ptrace.pass_if_marked(2, linux_listener.MARK), *_WAIT],
+    "sendmsg": [*linux_ptrace.pass_if_marked(2, linux_vdso.MARK), *_WAIT],
     "prlimit64": linux_ptrace.wait_if(1, (resource.RLIMIT_FSIZE,)),
     "open": linux_ptrace.by_bits(1, _MAKING, linux_ptrace.TRACE, linux_ptrace.WAIT),
     "openat": linux_ptrace.by_bits(2, _MAKING, linux_ptrace.TRACE, linux_ptrace.WAIT),
