@@ -33,7 +33,7 @@ PAGES = [
 LONG = (
     *("README.md", "docs/check.md", "docs/exploration.md", "docs/tutorial.md"),
     *("docs/what-a-verdict-rests-on.md", "docs/how-to/from-a-stuck-session-to-a-test.md"),
-    "docs/how-to/reproduce-a-reported-loop.md",
+    *("docs/how-to/reproduce-a-reported-loop.md", "docs/trace-page.md"),
 )
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"`([\w./-]+\.\w+|[\w./-]*/[\w.-]+)`[^`]*:\s*$")

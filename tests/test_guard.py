@@ -64,6 +64,7 @@ def test_a_prompt_is_a_break(run_guard):
     assert said(run_guard("PreToolUse")) == {}
 
 
+@pytest.mark.slow
 def test_a_failed_edit_is_warned_of(run_guard, tmp_path):
     """After a failed edit the agent reads what to do, and the file unless it is outside of the project."""
     (tmp_path / "project" / "a.py").write_text("line one\n")

@@ -42,6 +42,7 @@ def test_nobody_to_ask(checked, capsys):
     assert not output.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["--stress", "--explore"])
 def test_nobody_to_ask_before_a_campaign(checked, capsys, kind):
     """The same holds with --stress and --explore: no hook is run before the user agreed to it."""
@@ -103,7 +104,7 @@ def test_a_problem_that_cannot_be(checked, capsys):
     assert not output.out
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("folder", ["/sys", "hooks/hook.sh"])
 def test_folder_that_cannot_be_written(checked, capsys, folder):
     """A folder that cannot be written is an error before anything is played."""
@@ -209,7 +210,7 @@ def test_an_item_for_each_host(project, checked, monkeypatch):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_equal_problems_of_two_plugins(project, monkeypatch, tmp_path, capsys):
     """If two plugins have the same problem, each replay command names its own plugin."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -237,6 +237,7 @@ def test_a_check_that_is_interrupted(tmp_path, monkeypatch, capsys):
     assert printed.count("The check was interrupted.") == 1
 
 
+@pytest.mark.slow
 def test_an_interruption_before_the_first_session(tmp_path, monkeypatch, capsys):
     """Ctrl-C before anything was played prints what is certain without a run, of all hosts."""
     for place, event in ((".claude", "PostToolUse"), (".gemini", "AfterTool")):

@@ -128,7 +128,7 @@ def test_an_interrupt_makes_the_result_unknown(project, monkeypatch, capsys):
     assert said.splitlines()[-1] == "inconclusive: it was interrupted"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_missing_file_is_an_error_in_a_line(explore):
     """A target that does not exist is an error in one line, with status 2."""
     result = explore("Stop", LOCKS, target="missing.json")

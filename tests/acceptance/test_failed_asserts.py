@@ -81,7 +81,7 @@ def test_the_summary_says_what_the_hooks_did(never, style, monkeypatch):
     result.stdout.no_fnmatch_line("*HookLoop object at*.passed*")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_line_for_each_failure(never):
     """With --tb=line neither a test nor a scenario prints its story."""
     never.write("test_it.py", TESTS)

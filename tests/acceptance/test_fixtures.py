@@ -17,6 +17,7 @@ STUBBORN = "echo 'run the tests' >&2; exit 2"
 GUARD = "grep -q -- --force && { echo 'no force' >&2; exit 2; }; exit 0"
 
 
+@pytest.mark.slow
 def test_loop_of_one_command(hook_loop):
     """One keyword for an event closes the loop on a command."""
     outcome = hook_loop(Stop=POLITE)
@@ -49,6 +50,7 @@ def test_loop_with_an_agent(hook_loop, scripted_agent):
     assert outcome.blocks() == 0
 
 
+@pytest.mark.slow
 def test_agent_in_plain_data(hook_loop):
     """The agent can be written as in a scenario file."""
     outcome = hook_loop(
@@ -145,7 +147,7 @@ def test_run_a_single_event(hook_fire):
     assert allowed.ending == Exited(0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("end", ["pass", "os.kill(os.getpid(), 9)"], ids=["finished", "killed"])
 def test_nothing_is_left_of_testbeds_that_were_used_again(project, tmp_path, end):
     """After tests that shared a testbed its folders are gone; a killed run leaves no process of it."""
@@ -212,11 +214,13 @@ def test_unknown_events_are_refused(hook_loop, keys):
         hook_loop(**keys)
 
 
+@pytest.mark.slow
 def test_the_common_name_of_an_event_is_known_on_every_host(hook_loop):
     """A host that has another name for an event takes the common one too."""
     assert hook_loop(Stop="true", host="gemini-cli").terminated
 
 
+@pytest.mark.slow
 def test_a_livelock_has_not_passed(hook_loop):
     """Without an expectation of its own a loop must terminate to pass, as in a scenario file."""
     assert not hook_loop(Stop=STUBBORN).passed
@@ -326,6 +330,7 @@ def test_failing_command_sees_its_own_input(failing_command, hook_fire):
     assert '"hook_event_name":"Stop"' in answer.stdout
 
 
+@pytest.mark.slow
 def test_flaky_command(flaky_command, hook_loop):
     """A flaky command fails the given number of times and then works, so the loop ends."""
     flaky_command("npm", heals_after=3)
@@ -441,6 +446,7 @@ def test_a_hook_that_did_not_run_neither_refuses_nor_allows(hook_fire, command):
             ask()
 
 
+@pytest.mark.slow
 def test_a_refusal_beside_a_hook_that_did_not_run(hook_fire):
     """If one of several hooks did not run and another one refuses, the call is refused."""
     response = hook_fire("PreToolUse", ["python3 ./gaurd.py", STUBBORN])

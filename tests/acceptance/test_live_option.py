@@ -33,6 +33,7 @@ def run_live(project, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_without_a_folder_of_programs(run_live):
     """Without a program the item is skipped, with the command that installs the version of the profile."""
     result = run_live("codex")
@@ -43,6 +44,7 @@ def test_without_a_folder_of_programs(run_live):
     )
 
 
+@pytest.mark.slow
 def test_a_program_that_pip_installs(run_live):
     """Without OpenHands the command makes an environment for it with the version of the profile."""
     result = run_live("openhands", host="openhands")
@@ -55,6 +57,7 @@ def test_a_program_that_pip_installs(run_live):
     )
 
 
+@pytest.mark.slow
 def test_a_host_that_is_not_named(run_live):
     """Scenarios of other hosts are skipped with the option that would play them."""
     result = run_live("codex", host="claude-code")
@@ -83,6 +86,7 @@ def install_fake(folder, version, text=""):
     (place / "codex/package.json").write_text(json.dumps({"version": version}))
 
 
+@pytest.mark.slow
 def test_another_version(run_live, tmp_path):
     """A program of another version than its profile's is not compared, for npm may install an older one."""
     install_fake(tmp_path, "0.99.0")

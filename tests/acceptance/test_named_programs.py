@@ -24,7 +24,7 @@ def run(project):
     return run_scenario
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "command",
     [

@@ -35,6 +35,7 @@ def test_a_run_of_scenarios_is_a_usage_error(project):
     others.assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_the_shell_command_is_refused():
     """A command that runs hooks is refused in one sentence; one that only prints works."""
     refused, printed = hookharness("try", "Stop", "true"), hookharness("hosts")

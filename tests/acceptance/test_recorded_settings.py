@@ -30,6 +30,7 @@ def crashed(recorded):
     return recorded
 
 
+@pytest.mark.slow
 def test_settings_are_restored_after_a_crash(recorded):
     """Settings are restored byte for byte if the recording process is killed."""
     process = recorded.begin()
@@ -41,6 +42,7 @@ def test_settings_are_restored_after_a_crash(recorded):
     assert recorded.restored()
 
 
+@pytest.mark.slow
 def test_a_project_cannot_replace_modules_of_the_guardian(recorded):
     """Settings are restored also if the project has modules named like Python's own."""
     (recorded.path / "shlex.py").write_text("open('said', 'w').close()\nraise SystemExit\n")
@@ -52,6 +54,7 @@ def test_a_project_cannot_replace_modules_of_the_guardian(recorded):
     assert not (recorded.path / "said").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_project_that_is_cleaned_meanwhile(recorded, killed):
     """Settings are restored if the recordings folder is removed, by the command and by its guardian."""
@@ -75,6 +78,7 @@ def test_a_project_that_is_cleaned_meanwhile(recorded, killed):
     assert recorded.restored()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_journal_that_is_removed_meanwhile(recorded, killed):
     """Settings are restored from memory if all files of the recording are removed."""
@@ -148,7 +152,7 @@ sys.exit(main.main(["record", str(settings.parents[1])]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("times", [2, 4])
 def test_an_edit_between_reading_and_wrapping_stays(recorded, times):
     """Edits between reading and wrapping are read again, recorded, and still there at the end."""
@@ -198,6 +202,7 @@ def test_one_edited_file_of_two(recorded):
     assert files[1].file.read_text() == recorded.original + "\n"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("stale", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_changes_made_meanwhile_stay(recorded, killed, stale):
@@ -260,6 +265,7 @@ def test_hard_links_and_attributes_stay(recorded):
     assert os.getxattr(other, "user.note") == b"mine"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", [".", pytest.param(".claude/settings.json", marks=pytest.mark.slow)])
 def test_settings_that_are_a_link_in_the_project(recorded, path):
     """A settings file that is a link stays one, and its target is recorded and restored."""
@@ -306,7 +312,7 @@ def test_a_link_out_of_the_project_beside_other_settings(recorded, tmp_path):
     assert target.read_text() == recorded.original
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
 def test_two_names_of_one_settings_file(recorded, link):
     """A settings file that another one links to is wrapped and restored once."""
@@ -320,6 +326,7 @@ def test_two_names_of_one_settings_file(recorded, link):
     assert recorded.settings.read_text() == recorded.original
 
 
+@pytest.mark.slow
 def test_hooks_are_not_recorded_twice(crashed):
     """Hooks that are recorded already are refused, for the second recording would put the first one back."""
     with pytest.raises(SimulationError, match="its hooks are being recorded already"):
@@ -401,6 +408,7 @@ def test_an_editor_that_brings_the_recorder_back(recorded):
     assert json.loads(recorded.settings.read_text()) == json.loads(recorded.original)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [pytest.param(None, marks=pytest.mark.slow), "build/\n"])
 def test_recordings_in_a_folder_with_other_files(recorded, text):
     """A folder with files of the user keeps its list of ignored files, or still has none."""
@@ -414,7 +422,7 @@ def test_recordings_in_a_folder_with_other_files(recorded, text):
     assert ("do not commit the recordings" in recorded.said) == (text is None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_terminal_that_is_closed(recorded):
     """The settings are restored if the terminal is closed or the system ends the command."""
     for number in (signal.SIGHUP, signal.SIGTERM):

@@ -41,6 +41,7 @@ def test_a_recorded_hook_runs_as_usual(recorded):
     assert record["payload"] == {**PAYLOAD, "note": "the token is [redacted: MY_API_TOKEN]"}
 
 
+@pytest.mark.slow
 def test_a_hook_that_a_signal_ends(tmp_path):
     """A recorded hook ends by the signal that ended it, also if its input is never closed."""
     process = subprocess.Popen(
@@ -55,6 +56,7 @@ def test_a_hook_that_a_signal_ends(tmp_path):
     assert (record["exit"], record["payload"]) == (-9, "")
 
 
+@pytest.mark.slow
 def test_a_host_that_closes_the_input(tmp_path):
     """If the host closes the input, a recorded hook has an empty one, and the recorder prints no error."""
     ran = subprocess.run(
@@ -67,6 +69,7 @@ def test_a_host_that_closes_the_input(tmp_path):
     assert (ran.returncode, ran.stdout, ran.stderr) == (3, b"", b"")
 
 
+@pytest.mark.slow
 def test_a_recorded_hook_is_killed_with_its_recorder(tmp_path):
     """A host that kills the recorder kills the hook with it."""
     command = [*shlex.split(RUN), str(tmp_path / "kept"), "/bin/sh", "-c", "echo ready; exec sleep 60"]
@@ -78,6 +81,7 @@ def test_a_recorded_hook_is_killed_with_its_recorder(tmp_path):
         assert process.stdout.read() == b""
 
 
+@pytest.mark.slow
 def test_a_payload_is_stored_before_the_hook_answers(tmp_path):
     """A host that kills a recorded hook loses no payload: it is stored before the hook gets it."""
     waits = "read line; echo ready; exec sleep 60"
@@ -96,6 +100,7 @@ def test_a_payload_is_stored_before_the_hook_answers(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_hook_that_kills_its_recorder_at_once(tmp_path):
     """A long payload is stored whole before the hook starts, so a hook that never reads it loses nothing."""
     payload = {"hook_event_name": "Stop", "note": "a" * 150_000}
@@ -107,6 +112,7 @@ def test_a_hook_that_kills_its_recorder_at_once(tmp_path):
     assert (record["payload"], record["exit"]) == (payload, None)
 
 
+@pytest.mark.slow
 def test_a_payload_that_is_written_in_two_parts(tmp_path):
     """A host that pauses within a payload loses nothing, since the hook starts when the payload is whole."""
     command = [*shlex.split(RUN), str(tmp_path / "kept"), "/bin/sh", "-c", "kill -KILL $PPID"]
@@ -130,6 +136,7 @@ def unread(pipe):
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["socket", "pipe"])
 def test_input_is_of_the_kind_that_the_host_gives(tmp_path, kind):
     """A recorded hook of a node program has a socket as its input, any other a pipe."""
@@ -145,6 +152,7 @@ def test_input_is_of_the_kind_that_the_host_gives(tmp_path, kind):
     assert (process.returncode, said) == (0, b"{}")
 
 
+@pytest.mark.slow
 def test_a_recording_without_payloads_warns(recorded):
     """If no hook ran while hooks were recorded, the command says what to check."""
     status, printed = recorded.end(recorded.begin())
@@ -192,7 +200,7 @@ sys.exit(3)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif("bash" not in pwd.getpwuid(os.getuid()).pw_shell, reason="the login shell is not bash")
 @pytest.mark.parametrize("own", ["", "export MARK=mine\n"])
 def test_an_agent_that_is_started_to_be_recorded(recorded, monkeypatch, own):
@@ -293,7 +301,7 @@ def test_first_scenarios_of_a_plugin_in_a_repository(project):
 OF_CHANGES = r"git diff --name-only | grep -q '\.py$' || exit 0; make -s test"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("check", "variants"),
     [("make -s test", ["failing-checks"]), (OF_CHANGES, ["failing-checks"]), ("test -f ok", [])],
@@ -319,7 +327,7 @@ def test_first_scenario_of_a_gate(project, check, variants):
     assert ("livelock: Stop is blocked forever" in result.stdout.str()) == bool(variants)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_first_scenario_beside_a_hook_that_asks_a_model(project):
     """Hooks that are no commands get an empty answer, so that the scenario can be played."""
     subprocess.run(["git", "init", "-q", project.path], check=True)
@@ -356,7 +364,7 @@ def test_first_scenarios_tell_what_is_wrong_with_settings(project, capsys):
     assert "wrote " in said.out
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_first_scenario_passes_with_the_reaction_that_it_shows(project):
     """The reaction in a comment, with a command that does what the hook asks for, ends the loop."""
     subprocess.run(["git", "init", "-q", project.path], check=True)

@@ -75,6 +75,7 @@ def test_a_misspelt_command_has_its_nearest_name(hookharness):
     assert "there is no command 'chek'; did you mean 'check'? known commands: run, try, " in wrong.stderr
 
 
+@pytest.mark.slow
 def test_findings_are_explained(hookharness):
     """Findings and verdicts are explained by code or name; for an unknown one the nearest is named."""
     ran = hookharness("findings", "hh001", "HELD-OPEN", "livelock")

@@ -125,7 +125,7 @@ def load(folder, name):
     return scenario
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("records", "name"),
     [

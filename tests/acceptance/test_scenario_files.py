@@ -152,6 +152,7 @@ def test_an_unknown_host(project):
     result.stdout.fnmatch_lines(["*claude-cod*claude-code*"])
 
 
+@pytest.mark.slow
 def test_an_unknown_behaviour(project):
     """An unknown behaviour is an error at its place in the file and not a failure of the hook."""
     text = project.scenario("polite").read_text().replace("then: idle", "then: idel")
@@ -177,6 +178,7 @@ def test_what_cannot_be_played_is_an_error(project):
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
+@pytest.mark.slow
 def test_a_failure_shows_the_story(project):
     """A failed expectation is a story at its line in the file, without frames of the harness."""
     file = project.scenario("stubborn", body=STUBBORN, verdict="terminated")
@@ -338,7 +340,7 @@ def test_turn_budget(project):
     result.stdout.fnmatch_lines(["undecided: *12 turns*workspace/noise*"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_name_that_is_not_utf8_spoils_no_other_item(project):
     """A scenario file whose name xdist cannot transfer is an error, and all other files are played."""
     project.scenario("polite")

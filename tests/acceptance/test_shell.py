@@ -52,6 +52,7 @@ def test_run_plays_exactly_one_item(hookharness, project):
     assert again.strip() in result.stdout
 
 
+@pytest.mark.slow
 def test_run_says_which_items_there_are(hookharness, project):
     """A node id that does not exist is an error that lists the items of the file."""
     project.scenario("polite")
@@ -63,6 +64,7 @@ def test_run_says_which_items_there_are(hookharness, project):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_run_of_a_file_that_is_not_there(hookharness):
     """A file that does not exist is an error in one line."""
     result = hookharness("run", "nowhere.scenario.yaml")
@@ -72,7 +74,7 @@ def test_run_of_a_file_that_is_not_there(hookharness):
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_run_says_where_names_of_the_host_are_wrong(hookharness, project):
     """Names that the host does not have, and a missing program, are errors with the line of the file."""
     file = "scenarios/names.scenario.yaml"
@@ -110,7 +112,7 @@ def test_try_finds_local_scripts(hookharness, project):
     assert not (project.path / "where.txt").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_try_without_the_plugin_of_a_command(hookharness):
     """A command that names the folder of a plugin is told that there is none."""
     said = hookharness("try", "Stop", "${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh").stderr
@@ -137,6 +139,7 @@ def test_try_on_an_event_around_tools(hookharness):
     assert len(blocks) == 1
 
 
+@pytest.mark.slow
 def test_try_with_an_unknown_event(hookharness):
     """An event that the host does not know is refused before anything runs, with the nearest name."""
     result = hookharness("try", "Stopp", "true")
@@ -162,6 +165,7 @@ def test_the_options_of_a_behaviour_follow_its_name(hookharness, then, shown):
     assert f"--then {then}" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("then", "said"),
     [
@@ -337,6 +341,7 @@ def test_try_prints_the_table_of_mutations(hookharness):
     assert "1 mutation: 1 " in result.stdout
 
 
+@pytest.mark.slow
 def test_try_refuses_only_without_vary(hookharness):
     """``--only`` chooses among mutations, so it needs some."""
     result = hookharness("try", "Stop", "true", "--only", "stdin")

@@ -35,6 +35,7 @@ def records(file):
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_the_shipped_schema_is_the_exported_one():
     """The file in the package is what the code has; `nox -s pages` writes it anew."""
     assert json.loads(SHIPPED.read_text(encoding="utf-8")) == schema()
@@ -160,6 +161,7 @@ def test_no_secret_is_written(project, monkeypatch):
         assert base64.b64encode(HIDDEN.encode()).decode()[:12] not in text
 
 
+@pytest.mark.slow
 def test_the_shell_writes_and_reads_traces(project, capsys, monkeypatch):
     """``report`` prints the files of ``try --trace-dir`` as a table or incident reports, with a status."""
     monkeypatch.chdir(project.path)

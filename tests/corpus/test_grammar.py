@@ -44,6 +44,7 @@ def test_long_drives_agree(seed):
     assert found == expected, f"{made.mechanism}\n{made.script}"
 
 
+@pytest.mark.slow
 def test_generated_hooks_are_balanced():
     """About half of the generated hooks end, early and late ones among them, and both languages are used."""
     made = [generate(seed) for seed in range(200)]

@@ -266,6 +266,7 @@ def test_modules_that_were_loaded_before_the_clock_see_it(clock, tmp_path):
     assert abs(float(ahead[0]) - float(plain[0]) - AHEAD) < 60
 
 
+@pytest.mark.slow
 @NODE
 def test_node_cannot_tell_the_replacements_from_the_builtin_functions(clock):
     """Each use of Date, performance and Intl gives the same under both clocks."""
@@ -275,6 +276,7 @@ def test_node_cannot_tell_the_replacements_from_the_builtin_functions(clock):
     assert len(plain) > 20
 
 
+@pytest.mark.slow
 @NODE
 @pytest.mark.parametrize("name", ["module.mjs", "worker.js"])
 def test_node_sees_the_clock_in_modules_and_workers(clock, tmp_path, name):

@@ -54,6 +54,7 @@ def test_a_program_can_open_a_terminal_of_its_own(item: Item) -> None:
     assert item.say(f'python3 -c "{program}"') == "/dev/pts/0"
 
 
+@pytest.mark.slow
 def test_the_terminal_of_a_hook_has_a_name_inside(item: Item) -> None:
     """A hook with a terminal is answered on it, which has the same name in each run."""
     terminal = Terminal(answers=(TypedAnswer(expect="Name", send="Ann"),))

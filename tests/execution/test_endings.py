@@ -90,6 +90,7 @@ def test_a_child_that_ends_within_the_linger_is_no_leftover(sandbox: Sandbox) ->
     assert run.leftovers == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("toy,code", [("holds_stdout.sh", 0), ("holds_stderr.sh", 2)])
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET])
 def test_output_held_open_by_a_child_is_an_ending_of_its_own(
@@ -152,6 +153,7 @@ def test_the_hosts_limit_differs_from_the_hook_timeout(sandbox: Sandbox) -> None
     assert ending.after == 0.2
 
 
+@pytest.mark.slow
 def test_a_host_that_signals_the_child_alone_leaves_the_rest_to_us(sandbox: Sandbox) -> None:
     """Under a host that signals only the direct child, the grandchild is a leftover."""
     policy = KillPolicy(signals=(15,), scope=KillScope.CHILD, grace=5.0)
@@ -160,6 +162,7 @@ def test_a_host_that_signals_the_child_alone_leaves_the_rest_to_us(sandbox: Sand
     assert staying() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", [KillScope.GROUP, KillScope.TREE])
 def test_a_host_that_signals_all_leaves_nothing_over(sandbox: Sandbox, scope: KillScope) -> None:
     """Under a host that signals the group or the tree, no process is left over."""
@@ -176,6 +179,7 @@ def test_a_stopped_hook_is_alive_and_is_cut(sandbox: Sandbox) -> None:
     assert activity.waits_for == "a signal to continue: it is stopped"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET])
 def test_a_wait_for_end_of_file_is_described(sandbox: Sandbox, stdio: Stdio) -> None:
     """A hook that reads an input which the host keeps open is described as waiting for exactly that."""
@@ -186,6 +190,7 @@ def test_a_wait_for_end_of_file_is_described(sandbox: Sandbox, stdio: Stdio) -> 
     assert activity.waits_for == "end of file on stdin, which the host keeps open"
 
 
+@pytest.mark.slow
 def test_a_shell_that_waits_names_its_child(sandbox: Sandbox) -> None:
     """A shell and the child it waits for are both described, each with what it waits for."""
     _, ending = cut(sandbox, "waits_for_child.sh")
@@ -194,6 +199,7 @@ def test_a_shell_that_waits_names_its_child(sandbox: Sandbox) -> None:
     assert child.waits_for == "a timer: it sleeps"
 
 
+@pytest.mark.slow
 def test_a_reader_of_a_fifo_is_described(sandbox: Sandbox, tmp_path: object) -> None:
     """A hook that opens a FIFO without a writer is described as waiting for a file to be opened."""
     _, ending = cut(sandbox, "sh", "-c", f"mkfifo {tmp_path}/fifo; read x < {tmp_path}/fifo")
@@ -201,6 +207,7 @@ def test_a_reader_of_a_fifo_is_described(sandbox: Sandbox, tmp_path: object) -> 
     assert "FIFO" in ending.doing[0].waits_for
 
 
+@pytest.mark.slow
 def test_a_wait_for_a_lock_names_the_file(sandbox: Sandbox, tmp_path: object) -> None:
     """A hook that waits for a lock is described with the file that is locked."""
     script = f"exec 9>{tmp_path}/state.lock; flock 9; exec 8>{tmp_path}/state.lock; exec flock 8"
@@ -243,6 +250,7 @@ def test_a_missing_interpreter_differs_from_a_missing_script(sandbox: Sandbox, t
     assert ending == NotStarted(f"{script} exists, but the interpreter that its first line names does not")
 
 
+@pytest.mark.slow
 def test_a_budget_cuts_what_is_still_alive(sandbox: Sandbox) -> None:
     """When the budget of a batch is used up, a hook that ended keeps its ending and any other is cut."""
     launches = [launch("true"), launch("waits_for_child.sh", kill=QUICK, limit=8.0)]
@@ -291,6 +299,7 @@ def test_results_are_in_the_order_of_their_specs(sandbox: Sandbox) -> None:
     assert all(run.started < runs[0].wall for run in runs)
 
 
+@pytest.mark.slow
 def test_leftovers_belong_to_the_hook_that_started_them(sandbox: Sandbox) -> None:
     """A leftover of parallel hook runs belongs to the one whose session it is in."""
     leaver, waiter = sandbox.run([launch("plain_children.sh"), launch("sh", "-c", "sleep 0.3")])

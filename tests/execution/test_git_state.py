@@ -105,7 +105,7 @@ def test_objects_that_nothing_refers_to_are_no_difference(
     assert differing(scanner) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "place",
     [

@@ -51,6 +51,7 @@ def run_hook(monkeypatch: pytest.MonkeyPatch, change: str, seconds: str, **chang
     return run
 
 
+@pytest.mark.slow
 def test_a_child_that_lets_go_while_it_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Output that is closed when its holders are looked for is not held open."""
     assert run_hook(monkeypatch, ENDS_WHILE_IT_IS_LOOKED_FOR, STAY).ending == Exited(0)

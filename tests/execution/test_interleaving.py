@@ -46,6 +46,7 @@ def run_hook(
     return run_interleaved(start, [one] * width, [str(folder / "count")], 0.0, 30.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("sh", "-c", BARE), ("python3", "-c", FAST)], ids=["shell", "python"])
 def test_updates_without_a_lock_are_lost(place: Sandbox, tmp_path: Path, words: tuple[str, ...]) -> None:
     """Of hook runs that read, add one and write by a rename, only one is counted at any speed."""
@@ -54,7 +55,7 @@ def test_updates_without_a_lock_are_lost(place: Sandbox, tmp_path: Path, words: 
     assert (tmp_path / "count").read_text().strip() == "1"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "script",
     [

@@ -94,12 +94,14 @@ def test_counting_starts_anew(stop, before, following):
     assert codes(stop(NEVER, "--after", "1", **payload) for payload in (before, following)) == [2, 2]
 
 
+@pytest.mark.slow
 def test_the_flag_of_gemini_says_nothing(stop):
     """Gemini CLI forgets the flag with each tool call, so it is no sign of a new prompt there."""
     payload = {"hook_event_name": "AfterAgent", "prompt_id": "", "stop_hook_active": False}
     assert codes(stop(NEVER, "--after", "1", **payload) for _ in range(2)) == [2, 0]
 
 
+@pytest.mark.slow
 def test_a_stop_that_the_hook_allows_ends_the_count(stop):
     """After the hook itself allowed a stop, it may refuse as often as before."""
     assert codes([stop(NEVER, "--after", "1"), stop("exit 0"), stop(NEVER, "--after", "1")]) == [2, 0, 2]
@@ -131,11 +133,13 @@ def test_an_agent_that_always_changes_something(stop, tmp_path):
     assert b"refused 3 times since the prompt" in found[-1].stderr
 
 
+@pytest.mark.slow
 def test_a_tool_call_that_is_refused(stop):
     """A refusal of a tool call is passed on however often it is repeated."""
     assert codes(stop(NEVER, "--after", "1", tool_name="Bash") for _ in range(3)) == [2, 2, 2]
 
 
+@pytest.mark.slow
 def test_forgetting(stop):
     """`--forget` starts the counts of a session anew, for hosts that do not say when a prompt begins."""
     runs = [stop(NEVER, "--after", "1"), stop("", "--forget", command=()), stop(NEVER, "--after", "1")]
@@ -213,6 +217,7 @@ def test_wrong_options(stop, options):
     assert b"hookharness-limit" in run.stderr
 
 
+@pytest.mark.slow
 def test_counts_that_cannot_be_kept(stop, tmp_path):
     """Where the counts cannot be written, the hook's answer is passed on, and standard error says why."""
     (tmp_path / "home").write_text("no folder")
@@ -221,13 +226,14 @@ def test_counts_that_cannot_be_kept(stop, tmp_path):
     assert b"refusals cannot be counted" in runs[0].stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("data", [b"", b"no json", b"[1]", b'{"session_id": 5}', b"[" * 100_000])
 def test_payloads_that_are_none(stop, data):
     """Without a payload that can be read, counting is by project."""
     assert codes(stop(NEVER, "--after", "1", data=data) for _ in range(2)) == [2, 0]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "text",
     [

@@ -42,6 +42,7 @@ def launch(server, *texts, port=0):
         return subprocess.run(words, cwd=server.folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_answers_to_a_program(tmp_path):
     """Each request is answered, for one program after the other, and each ends as it likes."""
     with ModelServer(

@@ -84,7 +84,7 @@ def test_clocks_that_measure_time_stay(sandbox, tmp_path, observed):
     assert now - time.time() == pytest.approx(DAY, abs=60)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
 def test_whole_seconds_do_not_go_back(ask):
     """The call that gives whole seconds is never behind one that gave a fraction too."""
@@ -204,7 +204,7 @@ def test_what_shows_a_time_is_recorded(sandbox, tmp_path, command, shown):
 READS = "import re; re.compile('x'); open('new', 'w').close(); open('new').read()"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("command", "named"),
     [

@@ -25,6 +25,7 @@ def grouped() -> Iterator[Sandbox]:
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "toy,count", [("plain_children.sh", 2), ("leaves_term_ignorer.sh", 1), ("forks_200_children.sh", 200)]
 )
@@ -105,6 +106,7 @@ def test_a_daemon_of_another_item_is_left_alone(grouped: Sandbox) -> None:
     assert staying() == []
 
 
+@pytest.mark.slow
 def test_a_daemon_without_a_trace_is_found_by_its_control_group(grouped: Sandbox) -> None:
     """A daemon that dropped all it inherited is found in a control group; the notes name the gap."""
     (run,) = grouped.run([launch("bash", "-c", leaves(TRACELESS))])

@@ -127,6 +127,7 @@ def test_a_file_that_is_missing_is_recorded_as_missing(hook: Hook) -> None:
     assert hook.look("no/where", LookKind.OPENED, existed=False) in reads.looks
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("words", "kind"),
     [
@@ -166,6 +167,7 @@ def test_links_are_followed_and_recorded(hook: Hook) -> None:
     assert "real/file" not in str(only)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "words",
     [
@@ -188,6 +190,7 @@ def test_a_log_is_written_and_not_read(hook: Hook, words: tuple[str, ...]) -> No
     assert [look for look in reads.looks if look.path.endswith("/log")] == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "words",
     [

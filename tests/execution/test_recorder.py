@@ -278,6 +278,7 @@ def test_a_line_that_clears_the_environment_is_named(place, record):
     assert [gap.reason.split(" starts")[0] for gap in recording.gaps] == ["line 3"]
 
 
+@pytest.mark.slow
 def test_a_python_leaves_nothing_but_what_it_recorded(tmp_path, place, record):
     """The recorder writes no bytecode, which would count as a file that the hook wrote elsewhere."""
     write(place / "hook.py", "print('a')\n")
@@ -289,6 +290,7 @@ def test_a_python_leaves_nothing_but_what_it_recorded(tmp_path, place, record):
     assert kept == {"preload.bash", "loads", "coveragerc", "python/sitecustomize.py", "python/__pycache__"}
 
 
+@pytest.mark.slow
 def test_python_is_recorded_also_where_it_ends_abruptly(place, record):
     """The lines of a Python hook that ends by `os._exit` are recorded."""
     hook = write(place / "hook.py", "import os\nif os.environ.get('NOT'):\n    print('never')\nos._exit(5)\n")
@@ -297,6 +299,7 @@ def test_python_is_recorded_also_where_it_ends_abruptly(place, record):
     assert sorted(recording.python[str(hook)]) == [(1,), (2,), (4,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["FSIZE", "NOFILE"])
 def test_a_python_that_can_write_nothing_prints_nothing_of_it(place, record, limit):
     """A hook that leaves itself no room or no descriptors prints what it prints otherwise, and is named."""
@@ -307,6 +310,7 @@ def test_a_python_that_can_write_nothing_prints_nothing_of_it(place, record, lim
     assert str(hook) in [gap.script for gap in recording.gaps]
 
 
+@pytest.mark.slow
 def test_a_hook_that_removes_the_recorder_runs_as_without(place, record):
     """Where the trace cannot be written, nothing is printed and nothing fails."""
     write(place / "inner.sh", "#!/usr/bin/env bash\necho inner\n")

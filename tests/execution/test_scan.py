@@ -361,6 +361,7 @@ def test_the_end_of_a_large_file_counts(scanner: Scanner, root: Path) -> None:
     assert differing(scanner) == {"workspace/large"}
 
 
+@pytest.mark.slow
 def test_more_changes_than_the_system_keeps_are_found(root: Path) -> None:
     """When there were more changes than the system keeps, every file is looked at again."""
     limit = Path("/proc/sys/fs/inotify/max_queued_events")

@@ -50,6 +50,7 @@ def begin(keep: str = "") -> tuple[subprocess.Popen[str], Path]:
     return process, Path(process.stdout.readline().strip())
 
 
+@pytest.mark.slow
 def test_the_folder_of_a_killed_run_is_removed_by_the_next_one() -> None:
     """What a killed run left is removed, what a run uses or was told to keep is not."""
     killed, left = begin()

@@ -214,6 +214,7 @@ def test_the_clock_stands_still_while_a_slot_is_waited_for(slots: CpuSlots) -> N
     assert slot.clock() - before < 0.05
 
 
+@pytest.mark.slow
 def test_many_threads_have_one_supervisor(
     own_supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -310,6 +310,7 @@ CHANGES = (
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("old", [False, True])
 @pytest.mark.parametrize("change", CHANGES)
 def test_every_kind_of_change_is_put_back(
@@ -344,6 +345,7 @@ def log(folder: Path) -> Iterator[Scanner]:
     scanner.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_the_system_reports_suffices(
     folder: Path, log: Scanner, snapshots: Snapshots, change: Callable[[Path], object], tmp_path: Path
@@ -964,6 +966,7 @@ def test_what_another_user_forbids_is_reported(plain_folder: Path) -> None:
             snapshots.restore(snapshot)
 
 
+@pytest.mark.slow
 def test_a_new_sandbox_sees_what_was_put_back(isolating: Supervisor, tmp_path: Path) -> None:
     """For the next process no write of an earlier one exists, in covered or contained folders."""
     theirs = tmp_path / "theirs"

@@ -88,6 +88,7 @@ def test_streams_that_are_pipes_can_be_opened_by_name(sandbox: Sandbox, words: t
     assert run_hook(sandbox, *words, stdio=Stdio.PIPE).ending == Exited(0)
 
 
+@pytest.mark.slow
 @BOTH
 def test_an_input_left_open_has_no_end(sandbox: Sandbox, stdio: Stdio) -> None:
     """A hook that wants one line of an input left open ends; one that wants its end is cut."""
@@ -115,6 +116,7 @@ def test_a_hook_that_ends_before_its_late_input_took_none(sandbox: Sandbox) -> N
     assert run.stdin_taken == 0
 
 
+@pytest.mark.slow
 def test_a_hook_still_waiting_for_late_input_is_described_so(sandbox: Sandbox) -> None:
     """A hook that is cut before the host has written is described as waiting for the host."""
     run = run_hook(

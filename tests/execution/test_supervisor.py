@@ -101,6 +101,7 @@ def test_without_a_sandbox_the_toys_do_survive(toy: str) -> None:
     eventually(kill, "nothing stays any more")
 
 
+@pytest.mark.slow
 @TIERS
 def test_nothing_survives_a_pytest_that_was_killed(isolating: Supervisor, tier: Tier) -> None:
     """After the process that opened the sandbox got SIGKILL, every process inside is dead."""
@@ -109,6 +110,7 @@ def test_nothing_survives_a_pytest_that_was_killed(isolating: Supervisor, tier: 
     eventually(lambda: not staying(), "nothing survives")
 
 
+@pytest.mark.slow
 @TIERS
 def test_nothing_survives_though_a_copy_of_the_sockets_lives(isolating: Supervisor, tier: Tier) -> None:
     """A process that was forked from the killed one and keeps its sockets open keeps no process alive."""
@@ -208,7 +210,7 @@ def test_a_lost_supervisor_is_an_error(own_supervisor: Supervisor) -> None:
         own_supervisor.open(Confinement())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_refused_start_is_reported_in_its_own_sandbox_only(supervisor: Supervisor) -> None:
     """A start that fails in one sandbox is not reported in another one."""
     # With a shared pipe, one start in ten of this test was reported in the wrong sandbox.
@@ -249,6 +251,7 @@ def _descriptors(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
+@pytest.mark.slow
 def test_no_descriptor_is_lost(sandbox: Sandbox) -> None:
     """After many hook runs the item supervisor and this process have as many open descriptors as before."""
     kinds = [
@@ -415,7 +418,7 @@ def test_what_was_mounted_since_is_seen_by_the_next_item(
         subprocess.run(["umount", tmp_path], check=True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_prepared_item_supervisor_that_was_killed_is_not_asked(
     own_supervisor: Supervisor, prepared: int
 ) -> None:

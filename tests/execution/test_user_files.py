@@ -98,6 +98,7 @@ replace_file(Path(sys.argv[1]), b"before", b"after", inherited=[int(sys.argv[2])
 """
 
 
+@pytest.mark.slow
 def test_a_write_in_place_is_completed(file):
     """A file with two names is written completely if the process is killed that began to write it."""
     file.with_name("other").hardlink_to(file)

@@ -55,6 +55,7 @@ def stack() -> Iterator[ExitStack]:
         yield made
 
 
+@pytest.mark.slow
 def test_the_home_of_the_user_is_hidden(
     home: Path, stack: ExitStack, isolating: Supervisor, tmp_path: Path
 ) -> None:

@@ -93,6 +93,7 @@ class Place:
         return usual, forked
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET])
 @pytest.mark.parametrize("own_session", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_forked_run_finds_the_surroundings_of_a_new_process(place, stdio: Stdio, own_session: bool) -> None:
@@ -111,6 +112,7 @@ def test_a_script_without_a_shell_is_forked(place, words: tuple[str, ...]) -> No
     assert (forked.warm, forked.stdout) == (True, usual.stdout)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "text",
     [
@@ -141,12 +143,14 @@ def test_a_forked_run_ends_as_a_usual_one(place, text: str, shell: str) -> None:
     assert (forked.ending, forked.stdout, forked.stderr) == (usual.ending, usual.stdout, usual.stderr)
 
 
+@pytest.mark.slow
 def test_forked_runs_do_not_share_chance(place) -> None:
     """The random numbers of two forked runs differ, although the module was imported before."""
     _, forked = place.both("import random\nprint(random.random())")
     assert place.run(warm=True).stdout != forked.stdout
 
 
+@pytest.mark.slow
 def test_a_changed_script_runs_as_it_is_now(place) -> None:
     """A script that was changed, or has a module beside it that hides another, is started as usual."""
     place.both("import json\nprint('old')")
@@ -161,6 +165,7 @@ def test_a_changed_script_runs_as_it_is_now(place) -> None:
     assert place.run(warm=True).ending == Exited(2)
 
 
+@pytest.mark.slow
 def test_new_folders_for_packages_are_found(place) -> None:
     """A run after packages were installed for the user finds them, as a new Python does."""
     env = {"PATH": "/usr/bin:/bin", "HOME": str(place.hook.parent)}
@@ -175,6 +180,7 @@ def test_new_folders_for_packages_are_found(place) -> None:
     assert place.run(warm=True, env=env).stdout.text == f"{folder} True\n"
 
 
+@pytest.mark.slow
 def test_a_prepared_interpreter_writes_no_file(place) -> None:
     """Python compiles the module that makes it wait, and stores that nowhere."""
     folder = place.hook.parent / "compiled"
@@ -217,6 +223,7 @@ def test_a_dead_interpreter_is_replaced(place) -> None:
     assert (result.ending, result.stdout.text) == (Exited(0), "1\n")
 
 
+@pytest.mark.slow
 def test_nothing_is_left_when_the_sandbox_is_closed(isolating: Supervisor, tmp_path: Path) -> None:
     """Prepared interpreters end with the sandbox of their item."""
     with isolating.open(Confinement()) as sandbox:

@@ -28,7 +28,7 @@ def answers(event):
             yield {SPECIFIC: {"hookEventName": event, "decision": {"behavior": "deny", key: value}}}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("host", sorted({name.partition("@")[0] for name in catalogue.names()}))
 def test_a_value_of_any_type_is_read(host, ended):
     """Whatever type the value of a key has, the host reads the answer in some way, and nothing is raised."""

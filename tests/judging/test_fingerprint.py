@@ -85,6 +85,7 @@ def test_going_there_and_back_gives_the_first_digest(
     assert build_state({}, "", "", dict(one), previous=there).digest == first.digest
 
 
+@pytest.mark.slow
 @given(files, files)
 def test_changes_name_exactly_what_differs(one: dict[str, StateEntry], other: dict[str, StateEntry]) -> None:
     """Each file that differs is named once, in order; in reverse, added files are removed ones."""
@@ -137,6 +138,7 @@ def test_parts_of_the_rest_cannot_be_mistaken_for_each_other() -> None:
     assert len({build_state({}, *words, {}).digest for words in (("ab", ""), ("a", "b"), ("", "ab"))}) == 3
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text("AB", min_size=1, max_size=2), st.text("ab\n=", max_size=3), max_size=3))
 def test_the_environment_counts_without_its_order(environment: dict[str, str]) -> None:
     """The digest of an environment depends on names and values, and not on their order."""

@@ -451,6 +451,7 @@ def test_hung_goes_before_everything_else() -> None:
     assert isinstance(judge(JudgeInput(seen, RunEnd(how="waiting", turn=3), lasso=Lasso(1, 1))), Hung)
 
 
+@pytest.mark.slow
 @given(
     st.frozensets(st.sampled_from(["workspace/a", "home/b"])),
     st.lists(st.sampled_from("abc"), max_size=8),
@@ -467,6 +468,7 @@ def test_a_mask_never_turns_terminated_into_something_else(
     assert judge(JudgeInput(seen, stopped(turn), masked=masked, flaky=flaky)) == Terminated(turn=turn)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(get_args(RunEnding)), st.booleans(), st.booleans(), st.text("abc", max_size=6))
 def test_never_claims_more_than_it_saw(how: RunEnding, overridden: bool, flaky: bool, digests: str) -> None:
     """No overridden or cut run is terminated, and no flaky run is a livelock, however it ended."""

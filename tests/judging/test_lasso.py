@@ -96,6 +96,7 @@ def states(digests: Iterable[str]) -> dict[int, State]:
 BUDGETS = st.integers(1, 160)
 
 
+@pytest.mark.slow
 @given(machines(), BUDGETS)
 def test_finds_a_lasso_exactly_if_there_is_one(machine: Machine, budget: int) -> None:
     """A lasso is proved exactly if the machine has one whose confirming repetition fits into the budget."""
@@ -105,6 +106,7 @@ def test_finds_a_lasso_exactly_if_there_is_one(machine: Machine, budget: int) ->
         assert seen.lasso == expected.lasso
 
 
+@pytest.mark.slow
 @given(machines(), BUDGETS)
 def test_takes_no_more_turns_than_the_proof_needs(machine: Machine, budget: int) -> None:
     """The run ends with the turn that completes the confirming repetition."""

@@ -68,6 +68,7 @@ def test_no_limit_is_dropped_silently():
     assert min(found.left) > max(found.repetitions)
 
 
+@pytest.mark.slow
 @given(
     start=st.integers(0, 1000),
     step=st.integers(1, 9),

@@ -293,6 +293,7 @@ REPEATED = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", [*REPEATED, '{"pid":1,"timeout":', "eJzt3Vmd", "stat -c "])
 @pytest.mark.parametrize("begin", ["", "class A: fork pid timeout: x=$! & ("])
 def test_a_long_text(begin, text):
@@ -303,7 +304,7 @@ def test_a_long_text(begin, text):
         assert seconds(language.find, twice) < limit, language.kind
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_long_text_can_fail():
     """A search that tries all pairs of places takes longer than that."""
     find = re.compile(rb"=[^;]*=[^;]*-").search

@@ -36,7 +36,7 @@ ENDLESS = [
 
 
 # Not the texts: one of a million characters would be sent with each report of its test.
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("pattern", "text"), ENDLESS, ids=[pattern for pattern, _ in ENDLESS])
 @pytest.mark.parametrize("method", ["search", "fullmatch", "subn"])
 def test_matching_ends(monkeypatch, pattern, text, method):
@@ -51,6 +51,7 @@ def test_matching_ends(monkeypatch, pattern, text, method):
     assert time.process_time() - began < PATIENCE
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_named():
     """The error names the expression and the length of the text, and says what to change."""
     # The engine is loaded and the expression compiled before the time runs.

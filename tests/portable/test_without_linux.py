@@ -85,6 +85,7 @@ def test_the_tests_that_need_linux_exist():
     assert len(named) > 30
 
 
+@pytest.mark.slow
 def test_no_stronger_tier_is_available_there():
     """Under the runner only process groups isolate; here something stronger does."""
     program = (

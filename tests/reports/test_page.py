@@ -95,6 +95,7 @@ def test_records_are_read_back(read_back):
     assert outline.data("index")["rows"][0]["key"] == run.begin["id"]
 
 
+@pytest.mark.slow
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=60) | st.lists(st.sampled_from(list("<>/!-&\"'=")) | st.just(EVIL)).map("".join))
 def test_no_text_becomes_markup(read_back, text):

@@ -76,6 +76,7 @@ def test_what_is_no_secret_stays(text):
     assert redact(text, NONE) == text
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=LETTERS + " .,;()[]{}\n\t'\"äß\N{SNOWMAN}", max_size=200))
 def test_texts_without_secrets_are_unchanged(text):
     """A text of words, quotes and brackets stays as it is, and so does the value around it."""

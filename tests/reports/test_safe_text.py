@@ -76,6 +76,7 @@ def test_quotation_marks_inside_are_escaped() -> None:
     assert quoted('say "no"') == '"say \\"no\\""'
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(), max_size=60).map(plain), st.integers(0, 40))
 def test_a_cell_is_exactly_as_wide_as_asked(text: str, width: int) -> None:
     """A cell fills its columns exactly, also with letters that are two columns wide."""

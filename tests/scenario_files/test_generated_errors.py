@@ -294,6 +294,7 @@ def test_there_are_many_cases_of_each_kind():
     assert len(CASES) > 500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["unknown", "duplicate", "missing", "type", "near"])
 def test_each_mistake_is_the_only_problem(kind):
     """A file with one mistake has one problem, with the exact line, column, key path and suggestion."""
@@ -337,7 +338,7 @@ def test_both_parsers_report_the_same_problems(monkeypatch):
     assert fast == slow
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_plain_data_gives_the_same_problems_without_lines():
     """A mapping in Python code has the problems of the same file, but no lines."""
     for case in CASES:

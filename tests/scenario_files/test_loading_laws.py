@@ -169,6 +169,7 @@ def outcome(call):
     return found
 
 
+@pytest.mark.slow
 @QUIET
 @given(TEXTS)
 def test_any_text_gives_scenarios_or_problems(text):
@@ -178,6 +179,7 @@ def test_any_text_gives_scenarios_or_problems(text):
     assert isinstance(found, tuple | scenario_files.ScenarioErrors)
 
 
+@pytest.mark.slow
 @QUIET
 @given(TEXTS)
 def test_any_text_gives_the_same_without_libyaml(text):
@@ -189,6 +191,7 @@ def test_any_text_gives_the_same_without_libyaml(text):
     assert isinstance(found, tuple | scenario_files.ScenarioErrors)
 
 
+@pytest.mark.slow
 @QUIET
 @given(some.binary(max_size=200) | TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_give_scenarios_or_problems(tmp_path_factory, data):
@@ -242,6 +245,7 @@ def test_what_fits_the_tables_is_valid_by_the_schema(document):
     assert [error.message for error in VALIDATOR.iter_errors(document)] == []
 
 
+@pytest.mark.slow
 @QUIET
 @given(some.text(max_size=12) | some.from_regex(r"\A[-./a]{1,8}\Z"))
 def test_paths_inside_the_workspace_stay_there(text):

@@ -314,6 +314,7 @@ def laid_out(chance, pairs, depth):
             yield f"{indent}{key}:{' ' * chance.randrange(1, 4)}{value}{tail}"
 
 
+@pytest.mark.slow
 @settings(max_examples=60, database=None, suppress_health_check=[HealthCheck.too_slow])
 @given(some.integers(0, 2**32), some.sampled_from(["\n", "\r\n"]))
 def test_only_the_value_changes(seed, line_end):

@@ -70,7 +70,7 @@ def test_a_value_at_which_no_stop_is_allowed_is_no_way_to_see_one(play):
     assert "allowed" not in advice(outcome)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("calls", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_a_cap_that_calls_reset_acts_on_no_run_with_calls(play, calls):
     """Where no state came again, the cap is named only if no call was made since the last refusal but one."""

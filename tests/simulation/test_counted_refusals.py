@@ -23,6 +23,7 @@ def gate(play):
     return run
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", ["", LOGS], ids=["neither", "logs it"])
 def test_a_gate_that_never_allows_the_stop(gate, text):
     """A count in the input does not prevent the verdict, which names it as what the loop could depend on."""
@@ -32,6 +33,7 @@ def test_a_gate_that_never_allows_the_stop(gate, text):
     assert (verdict.evidence, verdict.matters) == ("driven", ("loop_count in its input",))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("limit", [40, 5000])
 def test_a_gate_that_allows_a_later_stop(gate, limit):
     """Experiments with larger numbers find the turn in which the hook would allow the stop."""
@@ -41,6 +43,7 @@ def test_a_gate_that_allows_a_later_stop(gate, limit):
     assert f"in turn {limit + 1:,}" in verdict.why
 
 
+@pytest.mark.nightly
 def test_larger_numbers_are_tried_beside_files_that_stay_equal(gate):
     """A file of which nobody knows how it is later does not end the experiments, and is not the threshold."""
     verdict = gate(
@@ -77,6 +80,7 @@ def test_the_turn_is_told_beside_files(play, beside):
     assert f"in turn {turn}," in verdict.why
 
 
+@pytest.mark.nightly
 def test_a_mask_beside_the_number(gate):
     """A mask of a log does not turn a number that may decide into a repeated state."""
     verdict = gate(N + "echo $n >>log\n" + GO_ON, mask=["workspace/log"]).verdict
@@ -85,6 +89,7 @@ def test_a_mask_beside_the_number(gate):
     assert verdict.evidence == "driven"
 
 
+@pytest.mark.slow
 def test_a_gate_that_allows_the_stop_soon(gate):
     """A limit within the turns that are played ends the session there."""
     outcome = gate(FROM % 6 + GO_ON)
@@ -93,6 +98,7 @@ def test_a_gate_that_allows_the_stop_soon(gate):
     assert outcome.blocks() == 6
 
 
+@pytest.mark.nightly
 def test_a_host_that_counts_moves_too(play):
     """Antigravity also counts moves in the input (documented); experiments send larger numbers of both."""
     late = "[ $(jq .stepIdx) -lt 300 ] || touch done"
@@ -105,6 +111,7 @@ def test_a_host_that_counts_moves_too(play):
     assert "in turn 301" in outcome.verdict.why
 
 
+@pytest.mark.nightly
 def test_another_name_of_the_count(play):
     """Antigravity has another name for the number of refused stops (documented)."""
     verdict = play(host="antigravity", cap="none", hooks={"Stop": f"cat >/dev/null; {CONTINUE}"}).verdict
@@ -113,6 +120,7 @@ def test_another_name_of_the_count(play):
     assert verdict.matters == ("executionNum in its input",)
 
 
+@pytest.mark.nightly
 def test_a_hosts_own_limit(play):
     """Cursor's own limit ends the loop, and what the hook would do without it is known."""
     outcome = play(host="cursor", files={"gate.sh": FROM % 40 + GO_ON}, hooks={"stop": "sh gate.sh"})

@@ -38,6 +38,7 @@ def test_the_folder_stays_changed(play, inputs):
     assert [path for path in changed if path.startswith("workspace")] == ["workspace/sub/deep/here"]
 
 
+@pytest.mark.slow
 def test_a_hook_with_a_relative_path_is_not_found(play):
     """A hook that is given as ./x is not found any more once the agent is in another folder."""
     files = {**FILES, "guard.sh": "#!/bin/sh\nexit 0\n"}

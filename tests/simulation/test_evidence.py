@@ -34,6 +34,7 @@ def stop(play):
     return run
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "command",
     [
@@ -98,6 +99,7 @@ def test_a_log_that_is_only_written(stop, command):
 LOG = f"echo block >> log; {REFUSE}"
 
 
+@pytest.mark.slow
 def test_a_log_that_is_only_written_and_a_cap_in_the_third_turn(play):
     """A third turn in which the host ends the loop is played, whether the hook logs or not."""
     keys = {"host": "codex", "cap": 2, "expect": {"verdict": "capped"}}
@@ -123,6 +125,7 @@ def test_a_log_beside_a_first_turn_with_other_words(stop):
     assert (outcome.verdict.evidence, outcome.verdict.stem, outcome.iterations) == ("unread", 1, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [3, 4])
 def test_a_log_whose_lines_are_counted(stop, limit):
     """A hook that counts the lines of its log is played on, although it was observed after two turns."""
@@ -133,7 +136,7 @@ def test_a_log_whose_lines_are_counted(stop, limit):
     assert outcome.iterations == limit
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "allows",
     [
@@ -211,7 +214,7 @@ def test_what_a_hook_in_the_background_writes_soon_is_part_of_the_state(play):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_log_beside_a_count_that_starts_over_late(stop):
     """A log that is only written hides no cycle of 20 turns in which a count starts again."""
     count = "n=$(cat n 2>/dev/null || echo 0); echo $(((n + 1) % 20)) > n; "
@@ -222,7 +225,7 @@ def test_a_log_beside_a_count_that_starts_over_late(stop):
     assert outcome.probe_reports == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("log", "evidence"), [("date >> log", "unread"), ("date >/dev/null", "closed")])
 def test_a_clock_that_decides_nothing(stop, log, evidence):
     """A hook that reads only the clock keeps its level, and the clock is an assumption."""
@@ -493,7 +496,7 @@ TIP = 'set -- one two three four; shift $((RANDOM % 4)); echo "tip $1" >&2; exit
 BEFORE = ["", "date +%N >> log; "]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("before", BEFORE, ids=["a state that recurs", "beside a log"])
 def test_a_tip_that_is_drawn_is_still_a_loop(play, before):
     """A hook that always refuses, with a reason drawn by chance, is a livelock with `driven` evidence."""
@@ -505,7 +508,7 @@ def test_a_tip_that_is_drawn_is_still_a_loop(play, before):
     assert any("RANDOM" in each for each in outcome.verdict.matters)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("before", BEFORE, ids=["a state that recurs", "beside a log"])
 def test_a_tip_that_is_drawn_before_the_cap(play, before):
     """Where the host's cap comes first, chance decides how soon the loop shows; nobody says that it ends."""

@@ -50,6 +50,7 @@ def test_a_script_is_searched_once(play, monkeypatch):
     assert searched.count(text.encode()) == 1
 
 
+@pytest.mark.slow
 def test_a_set_that_is_only_searched(play):
     """A loop of a hook that only asks what is in a set is proved."""
     text = f"#!{sys.executable}\nif 'a' in {{'b', 'c'}}: raise SystemExit(0)\n{REFUSE}"
@@ -59,6 +60,7 @@ def test_a_set_that_is_only_searched(play):
     assert outcome.verdict.evidence == "closed"
 
 
+@pytest.mark.slow
 def test_an_imported_module(play):
     """What a hook imports is looked at too, also once it is compiled."""
     files = {
@@ -85,7 +87,7 @@ def test_a_job_runs_beside_its_own_script(tmp_path, text, count):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("text", "used"),
     [

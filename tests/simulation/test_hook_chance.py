@@ -27,7 +27,7 @@ def names(outcome):
     return [finding.name for finding in outcome.findings]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "drawn",
     [
@@ -65,7 +65,7 @@ def test_a_draw_that_decides_nothing_is_an_assumption(stop):
     assert report.endswith("which may go otherwise: the source names random numbers")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_script_that_a_hook_calls_may_draw(stop):
     """A draw is found in a script that the script of a hook names, and in a module that it imports."""
     helper = {
@@ -78,7 +78,7 @@ def test_a_script_that_a_hook_calls_may_draw(stop):
     assert outcome.chance == "$RANDOM in lib/tip.sh, random.choice in lib/words.py"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_script_may_be_named_after_a_variable(stop):
     """A draw is found in a script whose folder is computed, with a suffix or without, but not in data."""
     files = {
@@ -94,7 +94,7 @@ def test_a_script_may_be_named_after_a_variable(stop):
     assert outcome.chance == "Math.random in .claude/hooks/tip.js, shuf in .claude/hooks/word"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_code_in_a_shell_script_may_draw(stop):
     """A draw is found in code of another language within a command."""
     code = "import random; open('n', 'w').write(str(random.random()))"
@@ -103,6 +103,7 @@ def test_code_in_a_shell_script_may_draw(stop):
     assert outcome.chance == "random.random in the command of the hook"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["t=$(mktemp)\nrm $t\n", "t=/tmp/x.$RANDOM\necho > $t\n", "id=$(cat /proc/sys/kernel/random/uuid)\n"],
@@ -124,6 +125,7 @@ def test_a_hook_that_cannot_refuse_is_no_chance(play):
     assert outcome.chance == ""
 
 
+@pytest.mark.slow
 def test_a_test_double_draws_nothing(stop):
     """A program that stands in for `shuf` gives what the scenario says."""
     outcome = stop(f"#!/bin/sh\nshuf -i 1-3 -n 1 > tip\n{ONCE}", commands={"shuf": {"stdout": "1"}})
@@ -193,7 +195,7 @@ def test_a_script_beside_a_hook_outside_of_the_workspace_is_read(stop, tmp_path)
     assert outcome.chance.endswith("draw.sh")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_process_number_is_no_clock(stop):
     """A hook that decides by its process number is not reported as CLOCK."""
     outcome = stop("#!/bin/bash\n[ $(($$ % 5)) -eq 0 ] && exit 0\necho run the tests >&2\nexit 2\n")

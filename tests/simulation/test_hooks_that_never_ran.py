@@ -202,6 +202,7 @@ def test_a_missing_program_is_found_behind_a_shell(guard, command, files):
     assert is_caught(guard(command, files), "gaurd.py")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("module", ["nomod", "tools.nomod"])
 def test_a_missing_module_on_the_command_line_is_found(guard, module):
     """A guard that is given as a module which does not exist is NOT-RUN."""
@@ -273,7 +274,7 @@ def test_a_program_that_no_file_of_the_command_line_names(guard, command, why):
     assert is_caught(guard(command), why)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_explanation_holds_for_the_files_beside_it_only(guard):
     """The same words of make mean another thing in a project that has a Makefile, and are explained anew."""
     if not shutil.which("make"):
@@ -292,6 +293,7 @@ CALLING = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", CALLING)
 def test_a_missing_program_behind_a_refusal_is_named(guard, command):
     """A hook that refuses because a program which it calls is missing did run, and the program is named."""
@@ -303,6 +305,7 @@ def test_a_missing_program_behind_a_refusal_is_named(guard, command):
     assert not any(broken.path.endswith("expect") for broken in outcome.violations)
 
 
+@pytest.mark.nightly
 def test_a_target_with_the_name_of_its_command_is_no_missing_program(play):
     """A rule of make whose command fails lacks no program, also if its target has the command's name."""
     outcome = play(
@@ -366,6 +369,7 @@ REFUSING_ANYWHERE = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", REFUSING_ANYWHERE)
 def test_a_program_that_fails_on_purpose_refuses_on_a_strict_host(play, name):
     """A guard with the exit code of its interpreter refuses, also with words of another file."""
@@ -382,6 +386,7 @@ HEALING = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", HEALING)
 def test_a_tool_that_heals_meanwhile_blames_no_program(guard, command):
     """A hook whose tool succeeds after two runs did run, and no program is blamed for the other end."""
@@ -494,6 +499,7 @@ EXPECTED = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("expect", EXPECTED)
 def test_no_expectation_about_refusals_is_met_by_a_guard_that_never_ran(play, expect):
     """A refusal by an interpreter without its script meets no expectation, and not its opposite."""
@@ -520,6 +526,7 @@ def test_a_long_output_is_not_searched_for_long(text):
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", ["python3 {}x.py", "cat {}x.txt; exit 2"])
 def test_no_program_is_provided_at_a_path_of_many_parts(guard, monkeypatch, command):
     """A path of 1,900 parts is no place for programs: its folders are not made, for removal may fail."""
@@ -605,6 +612,7 @@ MISSING = "python3 ${NOWHERE:-.}/missing.py"
 REFUSING = "echo no >&2; exit 2"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("verdict", ["livelock", "capped"])
 @pytest.mark.parametrize(("hook", "counts"), [(MISSING, False), (REFUSING, True)])
 def test_a_loop_of_a_hook_that_does_not_run_meets_no_expectation(play, hook, counts, verdict):

@@ -43,6 +43,7 @@ def test_hooks_are_started_in_a_folder(play):
     assert b'workspace/src/deep"' in hook_run.stdin
 
 
+@pytest.mark.slow
 def test_hooks_are_started_in_a_removed_folder(play):
     """The folder is removed under the hook, which cannot name it any more."""
     outcome = play(
@@ -54,7 +55,7 @@ def test_hooks_are_started_in_a_removed_folder(play):
     assert "gone" in said(outcome)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_folder_that_cannot_be_removed_under_a_hook_is_told(play):
     """Where a file is in the place of that folder, the hook is not started, and a message says why."""
     outcome = play(

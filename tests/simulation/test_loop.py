@@ -50,7 +50,7 @@ def test_a_count_anywhere_in_the_state(play, place):
     assert play(hooks={"Stop": count}, git=True).verdict == Terminated(turn=5)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_count_in_the_git_index(play):
     """The git index is part of the state."""
     count = "touch f$(git ls-files | wc -l); git add -A; [ $(git ls-files | wc -l) -ge 6 ] || exit 2"
@@ -58,7 +58,7 @@ def test_a_count_in_the_git_index(play):
     assert play(hooks={"Stop": count}, git=True, files={"a": "a"}).terminated
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_refreshed_git_index_is_no_change(play):
     """A hook that only runs git status is still a loop."""
     assert play(hooks={"Stop": "git status >/dev/null; exit 2"}, git=True, files={"a": "a"}).livelock
@@ -75,7 +75,7 @@ def test_a_cycle_of_two(play):
     assert outcome.verdict.period == 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_refusal_with_a_new_text_each_time(play):
     """A loop is proved although each reason has another text, if the agent does not read it."""
     outcome = play(hooks={"Stop": "echo ran in $(date +%s.%N)s >&2; exit 2"})
@@ -85,6 +85,7 @@ def test_a_refusal_with_a_new_text_each_time(play):
     assert len({*outcome.reasons()}) > 1
 
 
+@pytest.mark.slow
 def test_a_random_file(play):
     """A loop with a file of random bytes is played and not proved, even if no hook reads the file."""
     chance = f"head -c 9 /dev/urandom > noise; {REFUSE}"
@@ -104,6 +105,7 @@ def test_a_log_that_is_masked(play):
     assert any("workspace/log" in text for text in outcome.verdict.assumptions)
 
 
+@pytest.mark.slow
 def test_a_mask_does_not_hide_an_end(play):
     """A masked count that ends the loop within the repetition is still seen to end it."""
     count = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -ge 1 ] || exit 2"
@@ -253,6 +255,7 @@ def test_a_given_result(play):
     assert outcome.decisions("PostToolUse") == (Ruling.ALLOW,)
 
 
+@pytest.mark.slow
 def test_a_corrupted_file(play):
     """A file can be damaged between turns."""
     outcome = play(
@@ -372,6 +375,7 @@ def test_two_quick_refusals_come_in_one_order(play):
         assert [reason[-3:] for reason in outcome.reasons()[:2]] == ["one", "two"]
 
 
+@pytest.mark.slow
 def test_a_cycle_until_the_cap_is_no_contradiction(play):
     """A loop of two states that the cap ends is capped, without a finding about two answers."""
     flip = "if [ -e flag ]; then rm flag; else touch flag; fi; echo run the tests >&2; exit 2"
@@ -483,6 +487,7 @@ def test_the_same_seed_gives_the_same_trace(play):
     assert "hello" in first
 
 
+@pytest.mark.slow
 def test_another_seed_gives_other_ids(harness, play):
     """All values that the host makes up follow from the seed."""
 

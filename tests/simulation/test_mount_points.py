@@ -54,7 +54,7 @@ def test_a_hook_cannot_tell_that_mount_points_were_used_before(use, name):
     assert before == after
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "command",
     [
@@ -78,6 +78,7 @@ def test_where_something_was_written_none_is_used_again(use, command):
     assert before == changed != after
 
 
+@pytest.mark.slow
 def test_other_mount_points_are_made_anew(use, tmp_path):
     """A workspace that shows more of the machine gets mount points of its own, and leaves none behind."""
     theirs = tmp_path / "theirs"
@@ -91,6 +92,7 @@ def test_other_mount_points_are_made_anew(use, tmp_path):
     assert before != other
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind(use, disposal, tmp_path):
     """All private folders are gone once the run is over, those that nobody took as well."""
     for number in range(6):

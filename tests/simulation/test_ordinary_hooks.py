@@ -106,7 +106,7 @@ def test_an_ordinary_script_in_python_is_proved(evidence, text):
     assert told in ("closed", "unread")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", scripts(NODE, "JSON"))
 def test_an_ordinary_script_in_javascript_is_proved(evidence, text):
     """A script of Node that reads again what it has written is a proved loop."""

@@ -36,7 +36,7 @@ def of_this_hour(source):
     return source.replace("THIS", this).replace("NEXT", following)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("source", [SHELL, PYTHON], ids=["sh", "python"])
 def test_the_hour_of_the_day_is_found_to_decide(play, source):
     """A hook that allows the stop in this hour only gets CLOCK, with a time of refusal."""
@@ -49,7 +49,7 @@ def test_the_hour_of_the_day_is_found_to_decide(play, source):
     assert finding.text.endswith(" later, they refuse.")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_far_date_is_assumed_not_to_decide(play):
     """A hook that allows the stop at all times that are played is said to compare the clock, and where."""
     outcome = play(hooks={"Stop": FAR})
@@ -193,6 +193,7 @@ def test_a_count_behind_a_mask_is_not_told_as_a_time(play):
     assert "days" not in outcome.verdict.without.why
 
 
+@pytest.mark.slow
 def test_a_source_that_was_shown_no_time_compares_none(play):
     """A script whose words only look like a clock gets no sentence on the time if no program asked for it."""
     outcome = play(
@@ -217,7 +218,7 @@ def test_starts_that_the_time_did_not_suffice_for_are_not_counted(play):
     assert re.search(r"begun at [1-7] other times? up to|Other times were not played", assumed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_by_the_hour_gets_advice_for_guards(play):
     """Where calls are refused at other hours, the finding and its advice are about calls and no stop."""
     guard = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard"}]}

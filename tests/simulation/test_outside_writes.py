@@ -29,7 +29,7 @@ def count(harness):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_count_beside_the_project_is_no_loop(count, tmp_path):
     """A count in the developer's own folder is part of the state, and the folder stays as it was."""
     outcome = count(tmp_path / "n", reach=[tmp_path])
@@ -60,6 +60,7 @@ def test_a_count_anywhere_is_no_loop(count, folder):
         file.unlink(missing_ok=True)
 
 
+@pytest.mark.slow
 def test_what_is_not_contained_is_assumed(tmp_path):
     """If writes elsewhere reach the machine, the verdict says that it assumes they decide nothing."""
     scenario = scenario_from({"name": "test", "hooks": {"Stop": "exit 2"}})

@@ -19,7 +19,7 @@ DECIDES_LATER = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("hook", DECIDES_LATER)
 def test_a_run_that_might_decide_later_decides_nothing(play, hook):
     """A hook that might end between the hook timeout and the host's limit leaves the verdict open."""
@@ -30,7 +30,7 @@ def test_a_run_that_might_decide_later_decides_nothing(play, hook):
     assert "--hook-timeout 601s" in advice(outcome)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "hook",
     [
@@ -82,7 +82,7 @@ def test_a_host_without_a_limit(play, hook, verdict):
     assert isinstance(outcome.verdict, verdict)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_experiment_that_is_cut_shows_no_stop(play):
     """A turn that is played ahead and cut is not told as a stop that the hooks allow."""
     hook = (
@@ -133,7 +133,7 @@ def test_what_was_found_stays_if_a_narrower_experiment_is_cut(play):
 COUNTS = "n=$(($(cat .n 2>/dev/null || echo 0) + 1)); echo $n >.n\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_without_the_cap_that_is_cut_shows_nothing(play):
     """That a hook is cut behind the cap of the host is not told as a stop that it allows."""
     hook = COUNTS + "[ $n -ge 12 ] && sleep 30\necho more >&2; exit 2"
@@ -143,7 +143,7 @@ def test_a_run_without_the_cap_that_is_cut_shows_nothing(play):
     assert verdict.without.name == "undecided"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "hook",
     [

@@ -73,7 +73,7 @@ def test_files_of_covered_folders_keep_their_times(play, tmp_path):
     assert (folder / "own").stat().st_mtime == pytest.approx(time.time(), abs=60)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_changes_a_covered_folder_gets_a_verdict(play, tmp_path):
     """Numbers that it may compare with are looked for in the workspace alone."""
     outcome = play(

@@ -111,6 +111,7 @@ def test_hooks_of_a_subagent_run_when_it_stops(play, place):
     assert outcome.passed, outcome.violations
 
 
+@pytest.mark.slow
 def test_a_subagents_hook_can_refuse_its_stop(play):
     """A refusal by a hook of the front matter makes the subagent go on, as one of the settings does."""
     text = AGENT.replace("echo reviewer >>log", "test -e log || { touch log; echo no >&2; exit 2; }") % ""

@@ -183,7 +183,7 @@ def test_a_short_time_is_left_to_pass(play):
     assert outcome.verdict.turn > 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_stored_time_that_is_a_name(play):
     """A hook that uses the time of a file as its name is not said to decide by the clock."""
     name = (
@@ -247,6 +247,7 @@ def test_a_network_that_was_asked_for(play, network):
     assert any("opened network sockets" in one for one in outcome.assumptions) is network
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", ["20000", "3_000_000", "$((2 * 1024 * 1024))"])
 def test_the_length_of_an_unopened_transcript(play, most):
     """A hook that looks at the size of the transcript is no livelock, also if its limit is far above that."""
@@ -261,7 +262,7 @@ def test_the_length_of_an_unopened_transcript(play, most):
     assert "the length of the transcript" in outcome.verdict.why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_agent_with_an_end_is_driven_to_it(play):
     """An agent whose script has an end is driven to it, even if hooks count."""
     moves = [{"stop": "Done."}] * 6
@@ -318,7 +319,7 @@ def test_extrapolated_additions_differ_as_real_ones(play, script):
     assert isinstance(outcome.verdict, Terminated)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_threshold_in_the_environment(play):
     """A threshold that is met exactly and is only in the environment is found."""
     outcome = play(hooks={"Stop": until("$LIMIT", test="eq")}, env={**OFF, "LIMIT": "37"})
@@ -356,6 +357,7 @@ def test_a_number_in_the_header_of_a_database(play):
     assert outcome.verdict == Terminated(turn=20)
 
 
+@pytest.mark.slow
 def test_a_covered_folder_is_used_once(play, tmp_path):
     """A folder of the developer's is restored after probes, and no second run uses it."""
     (tmp_path / "mine").write_text("mine")
@@ -370,6 +372,7 @@ def test_a_covered_folder_is_used_once(play, tmp_path):
     assert (tmp_path / "mine").stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_a_cap_does_not_end_a_probe(play):
     """A repetition that would reach the host's cap is tried as if the cap were far away."""
     three = "n=$(cat n 2>/dev/null || echo 0); echo $(( (n + 1) % 3 )) > n"

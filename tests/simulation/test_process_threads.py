@@ -41,6 +41,7 @@ def test_a_thread_is_a_session_of_its_own(play, inputs):
     assert prompt.text.endswith("\n  | broken")
 
 
+@pytest.mark.slow
 def test_a_chain_of_threads_is_recursing(play):
     """The verdict names the limit and the chain behind it, and the story shows both as a tree."""
     again = {"on_exit": "any", "agent": [{"run": "detach build"}, {"stop": "Again."}]}
@@ -75,6 +76,7 @@ def test_a_process_that_outlives_the_run_leaves_it_undecided(harness):
     )
 
 
+@pytest.mark.slow
 def test_a_thread_that_never_stops_is_undecided(play):
     """No state is compared beside running processes: a thread without end is cut by the turn limit."""
     hook = {"on_exit": "any", "agent": [{"then": "idle"}]}

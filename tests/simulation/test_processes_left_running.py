@@ -30,7 +30,7 @@ def test_a_process_that_needs_more_time_leaves_a_loop_open(play):
     assert not any("left running" in sentence for sentence in outcome.assumptions)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_process_that_a_command_left_running(play):
     """A job that the agent left running is an assumption if the session ends; a loop is undecided."""
     agent = [{"prompt": "go"}, {"run": "sleep 600 >/dev/null 2>&1 &"}, {"stop": "Done."}]
@@ -48,7 +48,7 @@ def test_a_process_that_a_command_left_running(play):
 GATE = f"[ -f done ] && exit 0; {REFUSE}"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("seconds", "why"),
     [
@@ -65,7 +65,7 @@ def test_a_job_of_the_agent_that_the_hook_waits_for(play, seconds, why):
     assert outcome.verdict.why.endswith(why)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_command_that_runs_in_the_background(play):
     """The agent stops while a command runs that its call put into the background."""
     job = {"name": "Bash", "input": {"command": "sleep 1; touch done", "run_in_background": True}}
@@ -75,7 +75,7 @@ def test_a_command_that_runs_in_the_background(play):
     assert outcome.verdict.why.endswith("if it may run for 5 s more, the session ends in turn 2")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_server_that_a_hook_left_running(play):
     """A loop of a hook that left a server running is a livelock with driven evidence."""
     serve = "[ -f begun ] || { touch begun; tail -f /dev/null >/dev/null 2>&1 & }"
@@ -85,7 +85,7 @@ def test_a_server_that_a_hook_left_running(play):
     assert outcome.verdict.evidence == "driven"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_in_the_background_that_a_gate_waits_for(play):
     """A loop that waits for a hook in the background, which the harness ended, is undecided."""
     review = {"type": "command", "command": "sleep 3; touch done", "async": True}
@@ -134,7 +134,7 @@ ALIVE = 'kill -0 "$(cat pid)" 2>/dev/null'
 JOB = [{"prompt": "go"}, {"run": "sleep 600 >/dev/null 2>&1 & echo $! > pid"}]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_process_of_the_agent_before_a_wait(play):
     """A clock that was moved keeps no session from being played with its processes alive."""
     agent = [*JOB, {"wait": 60}, {"stop": "Done."}]
@@ -144,7 +144,7 @@ def test_a_process_of_the_agent_before_a_wait(play):
     assert "if it stays alive, the hooks did not allow the stop" in outcome.verdict.why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_halts_the_session_of_a_living_process(play):
     """An end that a hook forces is not told as a stop that the hooks allow."""
     halt = """echo '{"continue": false}'; exit 0"""
@@ -178,19 +178,20 @@ def compare(play):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("known", [(), (REFUSED,), (REFUSED, Terminated(turn=2))])
 def test_no_time_for_the_session_with_living_processes(compare, known):
     """Without time to play the session with its processes alive, no verdict on it holds."""
     assert compare(*known, None).endswith("no time was left to play the session with it alive")
 
 
+@pytest.mark.slow
 def test_the_time_of_further_runs_goes_by_the_given_clock(compare):
     """What the clock of the slot counts is what further runs may use."""
     assert "no time was left" in compare(Terminated(turn=2), clock=iter((0.0, 61.0)).__next__)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("living", "told"),
     [
@@ -207,6 +208,7 @@ def test_the_end_of_a_session_with_living_processes_has_its_own_name(compare, li
     assert f"if it stays alive, {told}" in compare(living, ended, living, first=ended)
 
 
+@pytest.mark.slow
 def test_an_end_with_living_processes_that_does_not_come_again(compare):
     """A difference that another run with living processes does not show is chance."""
     ended = Terminated(turn=2)

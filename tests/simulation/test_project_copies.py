@@ -96,6 +96,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_session_finds_the_project_as_if_it_were_new(
     project: Path, copies: ProjectCopies, tmp_path: Path, change: Callable[[Path], object]
@@ -135,6 +136,7 @@ def write_by_second_name(path: Path, second: Path) -> None:
     second.unlink()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("change", LATER)
 def test_only_touched_paths_are_looked_at_and_nothing_is_overlooked(
     project: Path, copies: ProjectCopies, tmp_path: Path, change: str
@@ -232,6 +234,7 @@ def test_an_old_copy_is_not_used_again(
         assert (again.top / "run.sh").read_text() == "#!/bin/sh\nexit 1\n"
 
 
+@pytest.mark.slow
 def test_a_hook_cannot_leave_a_message_for_the_next_session(
     harness: Harness, tmp_path: Path, project: Path
 ) -> None:

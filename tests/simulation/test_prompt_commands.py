@@ -56,6 +56,7 @@ def test_a_refused_expansion_is_never_seen(play, hook):
     assert outcome.verdict_name == "terminated"
 
 
+@pytest.mark.slow
 def test_a_refused_prompt_leaves_nothing_of_its_expansion(play):
     """A prompt that its hooks refuse is not expanded, so no expansion hook runs for it."""
     refuse = "grep -q /mycmd && exit 2 || exit 0"

@@ -75,7 +75,7 @@ def test_work_that_was_taken_back_is_waited_for_no_longer():
         receive(future, time.monotonic() + 2.0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_mutations_do_not_depend_on_the_clock_of_another_machine(monkeypatch):
     """A machine whose clock is a day ahead plays every mutation."""
     executor = Elsewhere(monkeypatch)

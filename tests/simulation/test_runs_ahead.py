@@ -205,7 +205,7 @@ def test_real_waits_overlap(tmp_path):
     assert took < 0.75 * sum(each.seconds for each in played)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("keys", "begun"),
     [

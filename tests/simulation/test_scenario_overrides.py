@@ -91,6 +91,7 @@ def test_prompts_without_end(play):
     assert "6 events of the script followed each other without a turn" in outcome.verdict.why
 
 
+@pytest.mark.slow
 def test_follow_ups_of_cursor(play):
     """A follow-up on Cursor runs the prompt hooks, which is printed as an assumption."""
     once = '[ -e asked ] && exit 0; touch asked; echo \'{"followup_message": "and the tests"}\''
@@ -113,7 +114,7 @@ def test_follow_ups_of_cursor(play):
 LOCKS = "[ -e broken ] || exit 0; echo locked >&2; exit 2"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("hook", "after", "broken"),
     [

@@ -31,6 +31,7 @@ def failures(outcome):
     return {run.failure.kind if run.failure else run.doubt for run in runs}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("order", [("missing", "present"), ("present", "missing")])
 def test_a_hook_without_its_helper_is_told_from_the_same_hook_with_it(play, order):
     """Whichever runs first, only the hook whose helper is missing is reported; the other one refuses."""
@@ -49,7 +50,7 @@ def test_a_hook_without_its_helper_is_told_from_the_same_hook_with_it(play, orde
     assert seen == {"missing": {"called"}, "present": {""}}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_trial_that_a_busy_machine_cut_is_made_again(play, monkeypatch):
     """If the trials of one simulation took too long, the next one tries the same hook again."""
 
@@ -64,7 +65,7 @@ def test_a_trial_that_a_busy_machine_cut_is_made_again(play, monkeypatch):
     assert doubt() == {""}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_interpreter_that_the_environment_stops_says_nothing_about_others(play):
     """A syntax error is found, also after a scenario whose PYTHONPATH stops every Python program."""
     play(

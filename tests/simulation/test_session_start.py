@@ -105,7 +105,7 @@ def test_the_input_is_the_recorded_one(play, inputs, pairs_with_recording):
     assert len(inputs(outcome)) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "hook", ["echo made; exit 1", "echo why >&2; exit 2", "true", "nonsense", "kill -9 $$"]
 )

@@ -56,6 +56,7 @@ def harness_of_tier(request, tmp_path):
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("old")
 def test_a_hook_cannot_tell_that_a_testbed_was_used_before(harness):
     """A hook sees the same processes, files, mounts, network and variables in a spare testbed as in a new."""
@@ -146,7 +147,7 @@ def test_nothing_of_the_kernel_stays(harness, tmp_path, command, look):
     assert seen == expected
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("old")
 def test_a_changed_surrounding_ends_a_testbed(harness, monkeypatch, tmp_path):
     """Another PATH, and a folder that a hook names and that is there only now, are seen by the next test."""
@@ -198,7 +199,7 @@ def test_a_folder_in_the_place_of_another_ends_a_testbed(harness, tmp_path):
     assert (before, after) == ("old", "new")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("old")
 @pytest.mark.parametrize(
     "command",
@@ -228,6 +229,7 @@ def test_what_cannot_be_undone_ends_the_sandbox(harness, command):
     assert second.sandbox is not sandbox or printed.endswith("not\n")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("old")
 def test_a_new_scenario_gets_the_name_of_the_spare_one(harness):
     """The folder of a testbed that waits is away before another scenario needs its name."""

@@ -61,6 +61,7 @@ def test_a_threshold_of_a_subagents_hook(play):
     assert not outcome.violations
 
 
+@pytest.mark.slow
 def test_texts_of_a_subagent(play, inputs):
     """A refused subagent says its next text, and the agent receives what it said last."""
     outcome = play(
@@ -75,6 +76,7 @@ def test_texts_of_a_subagent(play, inputs):
     assert [move.text for move in said if isinstance(move, SubagentText)] == ["Second."]
 
 
+@pytest.mark.slow
 def test_a_replay_of_a_refused_subagent(play):
     """The moves of a run to be played again have no further texts of a subagent: these follow."""
     outcome = play(hooks={"SubagentStop": ONCE}, agent=[LOOK, {"run": "true"}, {"stop": "Done."}])

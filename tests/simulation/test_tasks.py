@@ -93,6 +93,7 @@ def test_a_refused_task_is_a_failed_call(play):
     assert outcome.hook_runs("PostToolUseFailure") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hook, expect", [(REFUSE, "deny"), ("true", "allow")])
 def test_what_is_expected_of_a_task(play, hook, expect):
     """An expectation of a task is met by the hooks of TaskCreated, and broken if they do otherwise."""
@@ -114,6 +115,7 @@ def test_a_task_that_is_never_done_is_a_livelock(play):
     assert any("TaskCompleted hook feedback" in text for text in outcome.assumptions)
 
 
+@pytest.mark.slow
 def test_a_growing_list_is_no_loop(play):
     """An agent that makes a task at every refusal never reaches the same state."""
     when = [{"event": "Stop", "do": [CREATE, STOP]}]

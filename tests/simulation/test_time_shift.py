@@ -86,7 +86,7 @@ OF_PAYLOAD = 'then=$(date -d "$(jq -r .timestamp)" +%s)'
 OF_TRANSCRIPT = 'then=$(date -d "$(head -1 "$(jq -r .transcript_path)" | jq -r .timestamp)" +%s)'
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("host", "event", "then"),
     [("gemini-cli", "AfterAgent", OF_PAYLOAD), ("claude-code", "Stop", OF_TRANSCRIPT)],
@@ -100,7 +100,7 @@ def test_the_hosts_own_times_are_those_of_the_hooks(play, host, event, then):
     assert outcome.blocks(event) == len((1, 2))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_loop_that_ends_with_more_time_between_turns(play):
     """A loop of turns that follow at once is undecided, with CLOCK, if a slower session ends."""
     gate = "git log --since='25 minutes ago' --oneline | grep -q . || exit 0; echo wait for CI >&2; exit 2"
@@ -123,7 +123,7 @@ def test_a_paced_loop_is_driven_to_its_end(play):
     assert "Assumed by the scenario: 17 s pass between its turns." in outcome.assumptions
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_end_by_time_beyond_the_turns_allowed_is_not_claimed(play):
     """If the time that would end it is beyond the turn limit, that time is reported and nothing else."""
     first = '[ -f first ] || date +%s >first; [ "$(($(date +%s) - $(cat first)))" -lt 900 ] || exit 0; '
@@ -138,7 +138,7 @@ PERL = "perl -e 'print time'"
 OLD = f'[ -f first ] || {PERL} >first; [ "$(($({PERL}) - $(cat first)))" -lt 60 ] || exit 0; {REFUSE}'
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
 def test_every_program_sees_the_times_of_a_scenario(play):
     """A hook that asks for the time by a program without a test double sees the pace of the scenario."""
@@ -160,7 +160,7 @@ def play_untraced(tmp_path):
         yield run
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
 def test_a_clock_that_cannot_be_moved_leaves_the_verdict_open(play_untraced):
     """Where nothing is traced, a hook that reads a clock without a test double gets no verdict."""
@@ -180,7 +180,7 @@ def test_test_doubles_show_the_time_where_nothing_is_traced(play_untraced):
     assert set(CLOCKS) <= set(outcome.assumptions)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_new_file_has_the_time_that_the_hook_sees(play):
     """A hook that compares the clock with a file that it wrote just now finds it new."""
     old = 'touch new; [ "$(($(date +%s) - $(stat -c %Y new)))" -lt 60 ] && exit 0; ' + REFUSE
@@ -206,6 +206,7 @@ def test_experiments_take_no_time_at_a_pace(tmp_path):
     assert max(later - before for before, later in pairwise(map(int, asked.split()))) < 5
 
 
+@pytest.mark.slow
 def test_two_runs_that_agree_leave_no_doubt(play):
     """Runs with the same decisions raise no doubt, and runs with different ones raise one."""
     refusing, letting = play(hooks={"Stop": REFUSE}, env=OFF), play(hooks={"Stop": "true"})
@@ -297,6 +298,7 @@ def test_a_second_pace_is_played_where_the_host_tells_the_time(play, runs):
     assert len(runs) == 3
 
 
+@pytest.mark.slow
 def test_the_duration_of_an_outcome_is_that_of_all_runs(play, runs):
     """Slower runs, which are played for comparison, count as time of the scenario."""
     outcome = play(hooks={"Stop": ONCE})

@@ -34,7 +34,7 @@ def test_a_gate_that_waits_by_the_time_of_its_input_is_no_endless_loop(play):
     assert "CLOCK" in [finding.name for finding in outcome.findings]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_only_logs_the_time_of_its_input_is_proved(play):
     """A hook that only logs the host's time, and always refuses, is a livelock."""
     outcome = play(
@@ -45,7 +45,7 @@ def test_a_hook_that_only_logs_the_time_of_its_input_is_proved(play):
     assert outcome.verdict.evidence == "unread"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_hashes_the_id_of_a_call_is_not_proved(play):
     """A guard that allows one call in 256, by its id, may allow the next one."""
     outcome = play(

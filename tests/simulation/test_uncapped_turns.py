@@ -47,7 +47,7 @@ def test_a_driven_livelock_names_the_turns_beyond_the_cap(play):
     assert "no end in 15 turns" in first_line(outcome)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_a_cap_nothing_is_played_twice(play):
     """On a host that ends no loop, the allowed turns are real ones."""
     outcome = play(hooks={"Stop": MOVES_A_TIME}, env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}, turns=15)

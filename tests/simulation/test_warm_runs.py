@@ -79,6 +79,7 @@ def test_forked_runs_come_to_the_same(warm, tmp_path):
     assert "--hook-warm" in new
 
 
+@pytest.mark.slow
 def test_a_hook_that_runs_otherwise_when_forked_is_found(warm):
     """A hook whose forked run differs from usual ones that agree is a finding, and all its runs are usual."""
     outcome = warm(KNOWING)
@@ -89,6 +90,7 @@ def test_a_hook_that_runs_otherwise_when_forked_is_found(warm):
     assert "True" not in results(outcome)[0].stdout.text
 
 
+@pytest.mark.slow
 def test_each_simulation_with_such_a_hook_has_the_finding(warm):
     """A hook that runs otherwise when forked is a finding in each simulation, not only in the first."""
     found = [{one.name for one in warm(KNOWING).findings} for _ in range(2)]
@@ -108,7 +110,7 @@ def test_a_module_beside_the_script_is_a_part_of_the_hook(warm):
     assert forked == [[True] * 3, [False] * 3]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "text",
     [
@@ -127,7 +129,7 @@ def test_a_hook_that_differs_from_itself_has_no_defect(warm, text):
     assert not any(run.warm for run in results(outcome))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "keys",
     [
@@ -148,7 +150,7 @@ def test_all_other_runs_are_usual_ones(warm, keys):
     assert not any(run.warm for run in results(outcome))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("warm")  # it skips where runs are never forked
 def test_a_failure_is_played_again_with_forked_runs(pytester):
     """The command that plays a failed scenario again has the option, so it shows the same finding."""
@@ -175,6 +177,7 @@ def test_runs_that_could_change_the_machine_are_usual_ones(tmp_path):
     assert (tmp_path / "log").read_text() == "x"
 
 
+@pytest.mark.slow
 def test_a_process_of_the_trials_changes_nothing(warm):
     """The trials that compare both ways leave no file, so the first run of the session is the first."""
     outcome = warm("open('log', 'a').write('x')\nprint(len(open('log').read()))", turns=2)

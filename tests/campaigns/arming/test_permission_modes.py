@@ -31,6 +31,7 @@ def test_modes_for_which_hooks_ask(text, host, modes):
     assert asked_modes(hook_set) == modes
 
 
+@pytest.mark.slow
 def test_a_hook_that_acts_in_its_mode(plugin, harness):
     """A hook that refuses a stop only in plan mode does so in the session of that mode, not in others."""
     hook_set = plugin(**{"hooks/stop.sh": IN_PLAN_MODE})

@@ -24,6 +24,7 @@ def loop(plugin):
     return lambda stop=STOP, **files: plugin("sh ${CLAUDE_PLUGIN_ROOT}/stop.sh", **{"stop.sh": stop, **files})
 
 
+@pytest.mark.slow
 def test_scripts_are_run_as_a_person_would(loop, harness):
     """What makes the files comes first, then what adds a task, and then what starts the loop."""
     hook_set = loop(**STEPS)

@@ -97,7 +97,7 @@ def armed(plugin, harness):
     return make
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_file_of_which_a_command_tells(armed):
     """A loop in shell whose state a command has a model write is active with it, and refuses every stop."""
     found, (outcome,) = armed("stop.sh", "sh", SHELL, **{"commands/start.md": COMMAND})
@@ -108,7 +108,7 @@ def test_a_file_of_which_a_command_tells(armed):
     assert found.unmet == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_fields_that_python_compares(armed):
     """A loop in Python is active with the fields and values that it compares, and with its own session."""
     found, (outcome,) = armed("stop.py", "python3", PYTHON)
@@ -222,7 +222,7 @@ def test_a_list_below_home_that_the_agent_can_tick(armed):
     assert found.sessions[0].way_out == "writes the finished state into ~/.looper/TODO.md"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_promise_of_which_the_message_tells(armed):
     """An agent that says what the message asks for is tried too."""
     found, _ = armed("stop.sh", "sh", SPELL)
@@ -266,7 +266,7 @@ def test_a_hook_that_a_text_made_refuse_asks_for_no_state(armed):
     assert found.unmet == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_gate_that_refused_asks_for_no_state(armed):
     """A gate that refuses a stop while its check fails needs no file that it looks for."""
     text = (
@@ -277,7 +277,7 @@ def test_a_gate_that_refused_asks_for_no_state(armed):
     assert found.unmet == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_was_activated_is_not_tried_again(plugin, harness):
     """A hook that a command of its plugin made active needs no state files."""
     hook_set = plugin(**{"hooks/stop.sh": SHELL, "commands/start.md": COMMAND})
@@ -291,6 +291,7 @@ def test_what_was_activated_is_not_tried_again(plugin, harness):
     assert (again.sessions, again.unmet) == ((), ())
 
 
+@pytest.mark.slow
 def test_a_hook_that_fails_when_it_is_active_asks_for_no_state(plugin, harness):
     """A hook that fails only when a command made it active is not said to be without its state."""
     hook_set = plugin(**{"hooks/stop.sh": "[ -f .claude/on ] || exit 0\necho 'Go on.'\nexit 1\n"})
@@ -305,6 +306,7 @@ def test_a_hook_that_fails_when_it_is_active_asks_for_no_state(plugin, harness):
     assert not arm_states(hook_set, plays, lambda sessions: [*map(played, sessions)]).unmet
 
 
+@pytest.mark.slow
 def test_what_hooks_look_for_in_the_project_is_seen(plugin, harness):
     """One observed session shows which files the hooks look for in vain, by path in the project."""
     hook_set = plugin(**{"hooks/stop.sh": 'N=loop; [ -f "$CLAUDE_PROJECT_DIR/.claude/$N.json" ]; exit 0\n'})
@@ -347,7 +349,7 @@ def test_the_report_of_an_active_loop(plugin, harness):
     assert not problem.symptom.must_fix
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("word", "limits"), [("unlimited", ["3", "0"]), ("tests", ["3"])])
 def test_a_loop_whose_documents_say_that_0_is_no_limit(armed, word, limits):
     """A loop with a limit is also tried without one, if the project says how to write that."""

@@ -134,6 +134,7 @@ def test_a_text_that_was_taken_for_an_option(source, said, left):
     assert bool(independent([seen], static)) == left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "left"), [("exit 2", False), ("grep -q '_active.: *true' || exit 2", True)]
 )
@@ -148,6 +149,7 @@ def test_a_loop_that_a_session_shows_to_go_on(harness, command, left):
     assert bool([*certain(PLACE, static, [outcome], [])]) == left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "left"), [(0o644, False), (0o755, True)])
 def test_what_a_script_that_could_not_run_shows(harness, tmp_path, mode, left):
     """If a script is executable only in later sessions, only symptoms of these sessions are kept."""

@@ -154,6 +154,7 @@ class FinishedRunner:
         return self.outcome, self.took
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "least"), [("exit 2", 5.0), ("exit 0", 20.0)])
 def test_how_long_other_sessions_take(harness, tmp_path, command, least):
     """Other sessions are expected to take as long as one whose stop was allowed, and not as a proved loop."""
@@ -182,6 +183,7 @@ def test_the_budget_of_a_first_session_is_not_spent_twice(harness, tmp_path):
     assert "each event once, hook by hook" not in steps
 
 
+@pytest.mark.nightly
 def test_nothing_is_planned_once_no_session_may_start(harness, tmp_path):
     """Where the first session uses the whole budget, no other one is planned, and the report says so."""
     hook = {"type": "command", "command": "exec sleep 600"}
@@ -234,7 +236,7 @@ def hooked(tmp_path, harness):
     return check
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_refuses_the_prompt_keeps_nothing_from_the_others(hooked):
     """Hooks are tried without one that refuses the prompt, and the report says so, with its reason."""
     stop = "echo No. >&2; exit 2"
@@ -245,7 +247,7 @@ def test_a_hook_that_refuses_the_prompt_keeps_nothing_from_the_others(hooked):
     assert '("Run npm install."), so the other hooks were tried without it' in told
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_of_several_events_is_not_left_out(hooked):
     """A hook that refuses the prompt and is asked at stops too stays, and nothing is said of other hooks."""
     report = hooked({"UserPromptSubmit": WANTS, "Stop": WANTS})

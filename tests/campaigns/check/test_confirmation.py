@@ -29,11 +29,13 @@ def confirm(plugin, harness):
     return make
 
 
+@pytest.mark.slow
 def test_a_loop_that_went_on_until_our_time_ended(confirm):
     """A proved loop stays a problem if its second session is cut by our time while all stops are refused."""
     assert confirm(USED_UP) is not None
 
 
+@pytest.mark.slow
 def test_a_second_session_without_a_loop(confirm):
     """A loop is not confirmed by a second session that was not cut and shows none."""
     assert confirm("no cycle was proved") is None

@@ -137,7 +137,7 @@ def test_words_that_start_nothing(plugin, text):
     assert [*plan_failing_gates(hook_set, hook_set.hooks)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "text",
     [
@@ -218,7 +218,7 @@ def test_what_is_reported_of_a_gate(plugin, harness, guard, kinds):
     assert all("makes the hook's check succeed (pnpm)" in one.text for one in found)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(bool(shutil.which("flutter")), reason="flutter is installed here")
 @pytest.mark.parametrize(
     ("check", "told"),

@@ -61,6 +61,7 @@ def test_what_guards_refuse_is_asked_without_logs(place):
     assert [scripts(one) for one in sessions] == [{"start", "guard", "other", "judge"}] * len(sessions)
 
 
+@pytest.mark.slow
 def test_other_spellings_are_tried_with_the_guard_alone(place, harness):
     """What was refused is asked again of the hooks that refused it, and of those that begin a session."""
     hook_set = place(statusMessage="Looking")
@@ -89,6 +90,7 @@ def test_hooks_with_arguments_keep_them(place):
     assert all(entry["command"].startswith("sh ") for entry in entries)
 
 
+@pytest.mark.slow
 def test_each_guard_is_tried_alone(tmp_path, harness):
     """Guards have sessions of their own, with other forms only of what they refused themselves."""
     entries = []
@@ -144,6 +146,7 @@ def test_the_guards_of_a_plugin_are_tried_in_its_folder(tmp_path, harness):
     assert refused == {hook_set.hooks[0].command}
 
 
+@pytest.mark.slow
 def test_a_slow_guard_has_short_sessions(place, harness):
     """A guard that takes long is asked less, but about each form in which a command is data."""
     hook_set = place()

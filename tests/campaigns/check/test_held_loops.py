@@ -73,7 +73,7 @@ def met(plugin, harness):
     return make
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_loop_that_is_kept_for_the_project(met):
     """A loop whose state names no session is reported, as it also refuses the stop of another session."""
     found, _ = met(LOOP, START)
@@ -120,7 +120,7 @@ def test_a_loop_of_whoever_stops_first(met):
     assert "with another session that does the same, allows" in finding.text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_loop_that_ends_with_the_first_prompt_of_another_session(met):
     """That another session removes the state of a loop is told once, and no session is played beside it."""
     found, _ = met(f'{ASKED}[ -f "$F" ] || exit 0; echo "Go on." >&2; exit 2\n', TASK)
@@ -128,6 +128,7 @@ def test_a_loop_that_ends_with_the_first_prompt_of_another_session(met):
     assert [one.scenario.vary[0].family for one in found.sessions] == ["tools"]
 
 
+@pytest.mark.slow
 def test_sessions_without_a_loop(plugin, harness):
     """Of hooks that nothing activated, one session with a refused stop is tried with a tool missing."""
     hook_set = plugin("exit 0")

@@ -201,7 +201,7 @@ def searching(person, tmp_path):
     return hook_set
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_hooks_look_for(searching, harness):
     """What hooks look for below HOME in vain is lent, but no secret and no file of a shell."""
     assert searching.lent == ()
@@ -289,7 +289,7 @@ def test_hooks_that_lack_something(said, codes, found):
     assert found in lacking.get("./x.sh", "")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_hooks_run_as_if_their_collection_were_installed(tmp_path, person, harness):
     """Scripts below HOME that only the project has are run from a copy, with what is beside them."""
     person()

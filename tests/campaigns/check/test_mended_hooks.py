@@ -136,7 +136,7 @@ def test_only_one_of_two_hooks_gets_a_script(tmp_path):
     assert "disableAllHooks" not in json.loads(mended.texts[".claude/settings.json"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_the_source_and_a_session_show_is_one_problem(tmp_path, harness):
     """A refusal without a reason is told once, also where sessions run another command."""
     silent = '#!/bin/sh\necho \'{"decision": "block"}\'\n'

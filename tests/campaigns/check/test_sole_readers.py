@@ -65,7 +65,7 @@ def proved(tmp_path, harness):
     return prove
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("text", "allowed"),
     [
@@ -87,7 +87,7 @@ NEEDS = 'command -v jq >/dev/null || { echo "Install jq." >&2; exit 2; }\n'
 ONCE = 'grep -q \'"stop_hook_active": *true\' <<<"$(cat)" && exit 0\n'
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("text", "endless"), [(NEEDS, True), (ONCE + NEEDS, False), (NEEDS.replace("exit 2", "exit 0"), False)]
 )

@@ -86,6 +86,7 @@ def test_states_are_the_same_in_any_folder(harness, tmp_path):
     assert near.successors[0].digest == far.successors[0].digest
 
 
+@pytest.mark.slow
 def test_what_is_masked_makes_no_state(harness, tmp_path):
     """A mask hides a number that differs each time also if the workspace's own path is beside it."""
     counts = '#!/bin/sh\necho "at $(date +%s%N) $PWD" >log\nexit 2\n'
@@ -106,6 +107,7 @@ def test_no_cap_ends_what_the_hooks_do_not(harness, tmp_path):
     assert found.successors[0].digest == found.digest
 
 
+@pytest.mark.slow
 def test_a_stop_that_no_hook_allowed_is_not_known(harness, tmp_path):
     """If the hook could not run, the host allows the stop, and nothing follows from that."""
     given = expansion_task(REFUSES, [Stop()], settings=harness.settings, hooks={"Stop": "./missing.sh"})

@@ -202,7 +202,7 @@ def test_no_lock_out_if_the_stop_may_be_allowed_later(way):
     assert any(told in why for why in outcome.explored.open)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_commit_is_a_way_out():
     """A path with a commit, run again, leads to the same state, so the stop that follows counts."""
     gate = "#!/bin/sh\n[ -z \"$(git status --porcelain)\" ] && exit 0\necho 'Commit it first.' >&2; exit 2\n"

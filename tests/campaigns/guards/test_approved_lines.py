@@ -44,7 +44,7 @@ def approved(tmp_path, harness):
     return play
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("script", "line"), [(BEGINS, LINE), (APPROVES % '"cd "*" && git status"*', IN_FOLDER)]
 )
@@ -57,14 +57,14 @@ def test_a_hook_that_looks_at_the_beginning_of_a_line(approved, script, line):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("script", [WHOLE, PARTS, EVERYTHING, "exit 0\n"])
 def test_a_hook_that_allows_what_it_knows(approved, script):
     """A hook of whole lines, one that leaves lines to the host, and one that allows both are not such."""
     assert approved(script) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_line_that_another_rule_refuses(approved):
     """Nothing is reported if another hook, or a rule of the settings, stops the risky command."""
     guard = "jq -r .tool_input.command | grep -Eq 'rm|curl' || exit 0; echo No. >&2; exit 2\n"

@@ -46,7 +46,7 @@ def found(tmp_path, harness):
     return play
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_of_env_that_refuses_its_example(found):
     """A guard of .env that refuses .env.example, which has no secrets, is OVERBLOCK."""
     assert found(r"/\.env", ".env") == [
@@ -61,7 +61,7 @@ def test_a_guard_that_means_all_environments_or_one(found, pattern):
     assert found(pattern, ".env") == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_example_that_the_project_keeps(found, tmp_path):
     """An example in the repository is for everybody to change, whatever the pattern says."""
     (tmp_path / "api").mkdir()
@@ -70,7 +70,7 @@ def test_an_example_that_the_project_keeps(found, tmp_path):
     assert text.startswith("An edit of api/.env.local.example, which has no secrets, is refused, ")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("pattern", "named", "file"),
     [
@@ -99,7 +99,7 @@ def test_an_example_that_is_meant_or_allowed(found, pattern, named):
     assert found(pattern, ".env", comment=named) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_example_about_which_the_user_is_asked(found):
     """A question too many costs little."""
     assert found(r"/\.env", ".env", answer=ASKS) == []
@@ -127,7 +127,7 @@ def test_a_guard_of_all_code(found):
     assert found("secrets|src/", "secrets.yaml") == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_project_in_a_folder_with_a_guarded_name(found):
     """A guard that compares the folders above the project refuses every file of a project in one of these."""
     assert found("/dist/", "dist/bundle.js") == [

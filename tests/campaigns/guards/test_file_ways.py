@@ -87,7 +87,7 @@ def found(tmp_path, harness):
     return play
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_is_not_asked_about_the_shell(found, tmp_path):
     """A guard of edits is BYPASS in a project that guards commands, and lets them change the same file."""
     write_claude(tmp_path, ("Edit|Write", OF_FILES), ("Bash", OF_ROOT))
@@ -149,7 +149,7 @@ def test_another_guard_that_sees_the_shell(found, tmp_path):
     assert found() == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_asks_the_user(found, tmp_path):
     """Where the user is asked about edits, and not about commands, the words say so."""
     write_claude(tmp_path, ("Edit|Write", ASKS), ("Bash", OF_ROOT))
@@ -157,7 +157,7 @@ def test_a_guard_that_asks_the_user(found, tmp_path):
     assert text.startswith("An edit of .env is asked about, but `echo x >> .env`, ")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("rule", ["Edit(.env)", "Bash"])
 def test_a_change_that_the_settings_deny(found, tmp_path, rule):
     """Nothing is said where the host's own settings deny the file, or all commands."""
@@ -165,7 +165,7 @@ def test_a_change_that_the_settings_deny(found, tmp_path, rule):
     assert found() == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_program_about_which_the_host_asks(found, tmp_path):
     """A program that the settings deny, or about which they let the host ask, is no way round a guard."""
     rules = {"deny": ["Bash(rm:*)"], "ask": ["Bash(sed *)"]}
@@ -175,7 +175,7 @@ def test_a_program_about_which_the_host_asks(found, tmp_path):
     assert "`sed " not in text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_of_every_file(found, tmp_path):
     """A guard that refuses every edit is none of files, whatever its text names."""
     write_claude(tmp_path, ("Edit|Write", ALL_FILES), ("Bash", OF_ROOT))
@@ -196,7 +196,7 @@ def test_a_guard_of_only_one_tool_for_files(found, tmp_path):
     assert found() == ["An edit of .env is refused, but the tool Write for it is allowed."]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_forgets_the_tool_which_removes_files(found, tmp_path):
     """On a host with a tool that removes files, a guard that is not asked about it is BYPASS."""
     write_cursor(tmp_path, {"preToolUse": "Write|StrReplace", "beforeShellExecution": ""}, OF_CURSOR)
@@ -225,7 +225,7 @@ def write_codex(folder, script):
     (folder / ".codex/hooks.json").write_text(json.dumps(content))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_knows_one_path_of_a_file(found, tmp_path):
     """On a host whose hooks get paths as the model writes them, other paths of the same file are tried."""
     write_codex(tmp_path, BY_PATH % "*' File: src/'*")
@@ -247,7 +247,7 @@ def test_a_host_that_makes_paths_absolute(found, tmp_path):
     assert found("src/main.py") == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_settings_of_which_a_guard_forgets_the_second_file(found, tmp_path):
     """A guard of .claude/settings.json that allows settings.local.json is BYPASS: it can switch hooks off."""
     write_claude(tmp_path, ("*", OF_NAMES % ("*.claude/settings.json*", "settings")))
@@ -256,7 +256,7 @@ def test_settings_of_which_a_guard_forgets_the_second_file(found, tmp_path):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("pattern", "count"), [("*/.env|*' '.env", 1), ("*.env*", 0)])
 def test_environments_of_other_names(found, tmp_path, pattern, count):
     """A guard of .env that allows .env.local is BYPASS, and one of all names that begin with it is not."""
@@ -281,7 +281,7 @@ def test_an_environment_that_the_project_keeps(found, tmp_path):
     assert found() == ["An edit of .env is refused, but an edit of .env.local is allowed."]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("words", "count"), [("lock files", 1), ("package-lock.json", 0)])
 def test_lock_files_of_which_a_guard_knows_one(found, tmp_path, words, count):
     """A guard that says it protects lock files, and knows one of them, is BYPASS."""

@@ -84,7 +84,7 @@ def test_what_no_edit_follows_from(edits, script, matcher):
     assert edits(script, matcher)[0] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("script", "guarded"), [(PLACES, True), (WORDS, False)])
 def test_a_file_that_is_refused_for_its_text(edits, harness, script, guarded):
     """A file is guarded only if every edit of it is refused."""

@@ -54,7 +54,7 @@ def test_a_guard_that_asks_for_the_branch_too_soon(found):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("script", [KNOWS, EVERY_BRANCH, NO_SWITCH, WITHOUT, "exit 0\n"])
 def test_a_guard_of_commits_or_of_branches(found, script):
     """A guard of the beginning of lines, of all commits, or of new branches is not such, nor is no guard."""

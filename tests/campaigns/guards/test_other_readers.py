@@ -77,28 +77,32 @@ def test_a_guard_of_files_that_forgets_commands(guard):
     assert guard(OF_FILES) == ["Reading .env with Read is refused, but `cat .env` is allowed."]
 
 
+@pytest.mark.slow
 def test_a_guard_that_is_not_asked_about_commands(guard):
     """A guard of the tools for files alone is not meant for commands, about which the host asks itself."""
     assert guard(OF_FILES, matcher="Read|Edit") == []
 
 
+@pytest.mark.slow
 def test_a_hook_that_only_logs_commands(guard):
     """A hook of commands that refuses none leaves them to the host as well."""
     assert guard(OF_FILES, matcher="Read|Edit", log="cat >/dev/null\n") == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("script", [OF_BOTH, OF_PROGRAM, BY_TURNS, "exit 0\n"])
 def test_a_guard_of_all_or_of_none(guard, script):
     """A guard of both ways, of one way for all files, or of something else is not reported."""
     assert guard(script) == []
 
 
+@pytest.mark.slow
 def test_a_file_that_the_project_denies_itself(guard):
     """Where the settings deny the file to the tool, no hook has to."""
     assert guard(OF_COMMANDS, permissions={"deny": ["Read(./.env)"]}) == []
 
 
+@pytest.mark.slow
 def test_a_file_without_secrets(guard, tmp_path):
     """A guard may have reasons to refuse `cat` for a file that anybody may read."""
     guard("exit 0\n")

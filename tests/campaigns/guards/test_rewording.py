@@ -101,7 +101,7 @@ def test_what_is_allowed_everywhere_is_allowed_in_no_special_form():
     assert [*allowed_as_code(answered(lambda _: False), [COMMAND])] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("command", "refuses"),
     [

@@ -231,7 +231,7 @@ def test_several_lines_have_no_other_spelling():
     assert [*spellings("cat <<'END'\nrm -rf build\nEND")] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -260,7 +260,7 @@ def test_a_spelling_that_a_guard_misses(guard):
     assert bypasses(scouted) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_command_that_destroys_something_is_proved_first(guard):
     """Of two refused commands, the one that removes files is proved, even with fewer spellings."""
     text = AT_THE_START.replace('"rm -rf "', '"git commit --no-verify"*|"rm -rf "')
@@ -272,6 +272,7 @@ def test_the_command_that_destroys_something_is_proved_first(guard):
     assert proving.title == f"other spellings of `{COMMAND}`"
 
 
+@pytest.mark.slow
 def test_a_bypass_is_proved_beside_the_command(guard):
     """A spelling that is allowed before and after the command is refused is a BYPASS, told once."""
     _, outcome = guard(AT_THE_START, proof)
@@ -282,6 +283,7 @@ def test_a_bypass_is_proved_beside_the_command(guard):
     assert "guard.sh" in found.hook
 
 
+@pytest.mark.slow
 def test_a_question_is_no_refusal(guard):
     """A guard that asks about the command, and not about another spelling, is told in these words."""
     _, outcome = guard(QUESTION, proof)
@@ -313,6 +315,7 @@ def test_what_a_guard_of_a_program_advises_is_no_bypass(guard, pattern, advice, 
     assert bypasses(outcome) == []
 
 
+@pytest.mark.slow
 def test_a_guard_of_a_file_that_knows_one_program(guard):
     """A guard that lets `cat` print other files is meant to refuse each program for this one."""
     script = OF_PROGRAM % ('"cat .env"', "Keys are for people.")
@@ -323,6 +326,7 @@ def test_a_guard_of_a_file_that_knows_one_program(guard):
     assert found.text.endswith("the same command in another spelling is allowed: `head .env`.")
 
 
+@pytest.mark.slow
 def test_a_rare_spelling_alone_is_no_bypass(guard):
     """A guard that misses a command only as the condition of an `if` is not bypassed."""
     rare = f"if {COMMAND}; then echo done; fi"
@@ -341,6 +345,7 @@ def test_a_guard_that_sees_each_spelling_is_not_looked_into(guard):
     assert [*plan_bypasses(hook_set, [refused, scouted])] == []
 
 
+@pytest.mark.slow
 def test_a_session_with_other_words_proves_nothing(guard):
     """A command that is shortened to something else is no spelling of the refused one."""
     runs = ["rm", COMMAND, COMMAND, "rm"]
@@ -350,6 +355,7 @@ def test_a_session_with_other_words_proves_nothing(guard):
     assert bypasses(outcome) == []
 
 
+@pytest.mark.slow
 def test_words_around_a_command_are_left_to_a_rule_of_the_host(guard):
     """Where the entry of a hook has a rule about commands, the host may look for them in a longer line."""
     around_it = ["timeout 60 rm -rf build", "CI=1 rm -rf build"]
@@ -359,6 +365,7 @@ def test_words_around_a_command_are_left_to_a_rule_of_the_host(guard):
     assert bypasses(outcome) == []
 
 
+@pytest.mark.slow
 def test_a_rule_of_the_host_that_misses_a_spelling(guard):
     """A guard that the host asks only about one spelling never sees the others, and the rule is named."""
     _, outcome = guard("echo 'Not that.' >&2; exit 2\n", proof, **{"if": "Bash(rm -rf *)"})

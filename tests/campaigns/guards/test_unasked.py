@@ -69,14 +69,14 @@ def test_a_guard_that_also_runs_after_calls(unasked):
     assert found.text.startswith("PreToolUse: ")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_list_of_what_is_allowed(unasked):
     """A guard that allows many harmless calls and refuses all others is meant to do that."""
     runs = ("git status", "ls", "npm test", "pwd", "date", "git diff", "git log")
     assert unasked(LISTED, runs=runs) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", [REFUSES, REFUSES + FEW, APPROVES])
 def test_what_is_no_objection(unasked, text):
     """A guard that is silent about the rest or approves a few calls is not, nor a hook that only approves."""

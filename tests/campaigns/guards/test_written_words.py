@@ -44,7 +44,7 @@ def found(tmp_path, harness):
     return play
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_looks_for_words(found):
     """What a document or a comment says, and a method of another object, is not the code that is meant."""
     (text,) = found(GUARD % r"eval\(")

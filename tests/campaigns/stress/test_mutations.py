@@ -99,7 +99,7 @@ def test_a_registered_mutation_is_planned_run_and_reported(
     assert "a good mood" in table(seen, lambda words: words)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_mutation_that_must_not_matter_is_listed_by_its_subject(monkeypatch, harness, moody):
     """The list of what was tried needs nothing but family, subject and name."""
     register(monkeypatch, Mood("bad"), Mood("good"))

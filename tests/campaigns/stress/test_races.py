@@ -38,7 +38,7 @@ def test_a_refusal_that_is_meant_once_is_counted(play):
     ) in findings_of(outcome)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("parallel", "message"),
     [

@@ -88,7 +88,7 @@ def names(outcome):
     return [finding.name for finding in outcome.findings]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("delay", ["", "sleep 0.2\n"], ids=["first", "last"])
 def test_a_hook_that_needs_another_one_is_found_whichever_is_quicker(vary, delay):
     """ORDER is found whichever hook ends first when they run side by side."""
@@ -113,7 +113,7 @@ if seen["stops"] < 5:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_gate_that_fails_on_a_damaged_file_is_found(vary):
     """A gate that crashes on its damaged file, and so allows the stop, is FAILS-OPEN."""
     stops = [{"stop": word} for word in "abcde"]
@@ -132,6 +132,7 @@ def test_a_guard_by_order_of_keys_is_found(vary):
     assert any("RAW-JSON" in violation.seen for violation in outcome.violations)
 
 
+@pytest.mark.slow
 def test_nothing_is_varied_unless_asked_for(vary):
     """The same guard without a request is run once, and nothing is reported of mutations."""
     outcome = vary(BY_GREP)
@@ -159,6 +160,7 @@ def test_what_runs_a_script_is_no_tool_of_it(vary):
     assert note in vary(hook, "tools", agent=[{"run": "ls", "result": "a"}, {"stop": "Done."}]).varied
 
 
+@pytest.mark.nightly
 def test_what_a_loaded_file_calls_may_be_missing(vary):
     """A program that only a library of the hook calls is tried as missing, as one of the hook itself."""
     hook = "#!/bin/sh\n. ./lib/common.sh\ncommand | grep -q 'rm -rf' && { echo fix >&2; exit 2; }\nexit 0\n"
@@ -169,6 +171,7 @@ def test_what_a_loaded_file_calls_may_be_missing(vary):
     assert any("no `python3` on the PATH" in one.text for one in outcome.findings)
 
 
+@pytest.mark.slow
 def test_chance_is_not_blamed_on_a_mutation(vary):
     """A hook that decides otherwise in the unchanged scenario too is no finding, and a note says so."""
     base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
@@ -181,6 +184,7 @@ def test_chance_is_not_blamed_on_a_mutation(vary):
     assert "RAW-JSON" in names(play_again(base, HookTraits(), Coin([other, base, base, other]), Settings()))
 
 
+@pytest.mark.slow
 def test_chance_is_not_blamed_on_a_fault(vary):
     """A random hook does not count as fail-open with a fault if it allows without the fault as well."""
     base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
@@ -202,6 +206,7 @@ def test_chance_is_not_blamed_on_a_fault(vary):
     assert (seen, left) == ("fail-open", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ["a run without the fault", "the second run with it"])
 def test_one_odd_run_hides_no_defect(vary, odd):
     """If one run contradicts, and all of five more agree with the first one, the defect counts."""
@@ -214,6 +219,7 @@ def test_one_odd_run_hides_no_defect(vary, odd):
     assert ([row.outcome for row in varied.trial_results if row.hook], runner.outcomes) == (["fail-open"], [])
 
 
+@pytest.mark.slow
 def test_what_there_was_no_time_for_is_no_pass(vary):
     """A mutation that there was no time for is a failure, unless `undecided` is expected."""
     base = vary(BY_GREP)
@@ -267,6 +273,7 @@ def test_company_comes_before_each_hook_run(noted):
     assert len(first) == len(second) == 36
 
 
+@pytest.mark.slow
 def test_another_agent_of_the_session_makes_only_tool_calls(vary):
     """A stop is an agent's own, so another agent of the session does not send it."""
     note = "#!/bin/sh\necho called >>calls\nexit 0\n"
@@ -332,6 +339,7 @@ def test_an_order_must_name_every_hook_once(vary):
         vary(REPORTS, order={"PreToolUse": [1, 2]})
 
 
+@pytest.mark.slow
 def test_a_script_that_asks_for_any_shell_gets_the_one_that_is_given(vary):
     """Under `shell: bash` a script of `#!/bin/sh` is run by bash, and the usual one is not."""
     hook = '#!/bin/sh\n[ -n "${BASH_VERSION:-}" ] || exit 0\necho "bash is here" >&2\nexit 2\n'

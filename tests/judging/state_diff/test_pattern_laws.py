@@ -214,7 +214,7 @@ def test_extrapolation_gives_the_real_repetition(mechanism, first, repetitions):
     assert there(perturbed) == differing(mechanism, mechanism.files(first + 2 + repetitions), first)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @LAWS
 @given(mechanisms(), some.integers(2, 30))
 def test_older_values_give_the_repetition_before(mechanism, first):
@@ -230,7 +230,7 @@ def test_older_values_give_the_repetition_before(mechanism, first):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @LAWS
 @given(mechanisms(), some.integers(2, 30), some.integers(2, 80))
 def test_a_real_repetition_is_no_deviation(mechanism, first, repetition):
@@ -240,7 +240,7 @@ def test_a_real_repetition_is_no_deviation(mechanism, first, repetition):
     assert pattern.find_deviation(mechanism.files(repetition), mechanism.files(repetition + 1), CLOCK) == ""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.integers(1, 40))
 def test_a_repetition_after_a_perturbation_is_no_deviation(mechanism, first, repetitions):
@@ -293,6 +293,7 @@ def test_more_states_give_the_same_parts(mechanism, first, count):
     assert [(part.name, part.kind) for part in few.parts] == [(part.name, part.kind) for part in many.parts]
 
 
+@pytest.mark.slow
 @LAWS
 @given(
     some.lists(

@@ -220,6 +220,7 @@ def test_only_the_session_makes_a_time(started, kind):
     assert [part.kind.name for part in pattern.parts] == [kind]
 
 
+@pytest.mark.slow
 def test_a_large_file_is_followed():
     """A count before a long list, and a log of many lines, are followed in files of a hundred kilobytes."""
 

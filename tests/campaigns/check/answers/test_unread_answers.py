@@ -146,7 +146,7 @@ def test_an_echo_of_bash(found):
     assert not found('#!/bin/bash\necho \'{"systemMessage": "One.\\nTwo."}\'\n', event="PostToolUse")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_answer_in_a_session(tmp_path, harness):
     """An answer that a session showed and the script contains is one problem."""
     hook_set = project(tmp_path, '#!/bin/sh\necho \'{"decision": "allow"}\'\n', "Stop")

@@ -45,7 +45,7 @@ def found(tmp_path, try_out):
     return find
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("reason", "text"),
     [
@@ -60,7 +60,7 @@ def test_advice_that_does_not_help(found, reason, text):
     assert found(reason) == [f"{BEGIN} {text}"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("reason", "allowed"),
     [

@@ -32,7 +32,7 @@ def found(plugin, try_out):
     return find
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_session_that_changed_nothing(found):
     """A gate that refuses the stop of a session that changed nothing is reported as OVERBLOCK."""
     assert found("") == [
@@ -40,7 +40,7 @@ def test_a_session_that_changed_nothing(found):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("changes", "known", "allowed"),
     [
@@ -95,14 +95,14 @@ def test_changes_that_are_not_meant(found, changes):
     assert [kind for kind, text in found(changes) if "before it stops" not in text] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_missing_program_that_is_named(found):
     """A gate that says in its own words which program is missing is not told to do so."""
     named = "command -v npm >/dev/null || { echo 'npm is not installed: install Node.js.' >&2; exit 2; }"
     assert [kind for kind, _ in found("", there=named)] == ["OVERBLOCK"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_missing_program(found):
     """A gate that takes a missing program for a failed check is UNGUARDED-TOOL, with its own message."""
     kinds = dict(found("", there=""))

@@ -66,7 +66,7 @@ def test_a_text_that_stays_in_the_files(kept, harness, name, program, text):
     assert outcome.verdict_name in ("livelock", "capped")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_refuses_once(kept, harness):
     """A hook that reads `stop_hook_active` refuses once, and the session ends."""
     (session,) = kept("gate.sh", "bash", SHELL.format(guard=FLAG, pattern="TODO"))

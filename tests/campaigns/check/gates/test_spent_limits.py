@@ -38,7 +38,7 @@ def found(plugin, try_out):
     return find
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_count_that_goes_on(found):
     """A gate whose count goes on allows the stop of the next turn without a check."""
     (problem,) = found(GATE.format(begins="", limit=3))
@@ -50,13 +50,13 @@ def test_a_count_that_goes_on(found):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_gate_that_tells_the_user(found):
     """A gate that tells the user of the failure at each later stop has checked the turn."""
     assert found(TELLS.format(begins="", limit=3)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("begins", "limit"),
     [

@@ -32,6 +32,7 @@ def found(tmp_path, try_out):
     return find
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "event", "told"),
     [
@@ -51,6 +52,7 @@ def test_a_failed_check_that_nobody_sees(found, command, event, told):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -78,6 +80,7 @@ def test_no_hook_is_reported_twice(found):
     assert found("npx eslint .; exit 0", known=[one.as_problem([]) for one in problems]) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_check_in_an_arm_of_case_is_found(found):
     """A script that chooses the check by the kind of file is played with a file of that kind."""
     texts, _ = found('case "$(jq -r .tool_input.file_path)" in *.ts) npx eslint . ;; esac; exit 0')
