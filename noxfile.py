@@ -111,7 +111,7 @@ def wheel(session: nox.Session) -> None:
             session.error(f"the tests would run against {found}, not against the wheel")
         session.log(f"testing {found}")
         session.run("pytest", "-n", "auto", *OF_THE_WHEEL, *session.posargs)
-        session.run("pytest", "--hook-scenarios", "scenarios/infinite-block-command")
+        session.run("pytest", "--hook-scenarios", "scenarios/allow-after-a-refusal")
 
 
 @nox.session

@@ -38,7 +38,7 @@ def said(run):
     return json.loads(run.stdout)["hookSpecificOutput"] if run.stdout else {}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_session_of_processes(run_guard, tmp_path):
     """Each process knows the calls before it, so the third equal call is denied and the fourth is allowed."""
     answers = []

@@ -306,7 +306,7 @@ def test_an_output_that_cannot_be_written(tmp_path, monkeypatch, capsys, words, 
     assert "name a folder that can be written" in said or "is not a folder" in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_why_a_check_with_a_problem_ends_well(tmp_path, monkeypatch, capsys):
     """If --fail-on counts none of the problems, the check names the option that made it end with 0."""
     (tmp_path / ".claude").mkdir()

@@ -196,7 +196,7 @@ def test_a_rerun_has_its_properties_once(project):
         ("terminated", ("-k", "nothing"), pytest.ExitCode.NO_TESTS_COLLECTED),
     ],
 )
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_exit_status_is_that_of_pytest(project, verdict, option, status):
     """Passed and unreadable expectations, and no scenario at all, have the exit status of such tests."""
     project.scenario("polite", verdict=verdict)

@@ -54,7 +54,7 @@ def test_the_first_test_fails_for_the_same_hook(page, example):
     example.run().assert_outcomes(passed=1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_ini_key_runs_scenarios_and_tests(page, example):
     """With the setting that the README names, pytest without options runs the scenario and the test."""
     (setting,) = re.findall(r"`(hook_scenarios = \w+)`", page)

@@ -54,7 +54,7 @@ def test_a_project_cannot_replace_modules_of_the_guardian(recorded):
     assert not (recorded.path / "said").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("killed", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_project_that_is_cleaned_meanwhile(recorded, killed):
     """Settings are restored if the recordings folder is removed, by the command and by its guardian."""

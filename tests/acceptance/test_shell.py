@@ -165,7 +165,7 @@ def test_the_options_of_a_behaviour_follow_its_name(hookharness, then, shown):
     assert f"--then {then}" in result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("then", "said"),
     [

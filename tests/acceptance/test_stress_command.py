@@ -111,7 +111,7 @@ def test_a_used_up_budget_makes_the_result_unknown(guarded, stress):
     assert (result.returncode, "the time budget ended" in result.stderr) == (2, True), result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_file_that_no_host_reads(project, stress):
     """A file that no host reads is an error in one line that says what to do."""
     project.write("hooks.json", "{}")

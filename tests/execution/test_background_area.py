@@ -44,7 +44,7 @@ def heard(area: BackgroundArea, *names: str) -> list[dict]:
 SLOW = pytest.mark.slow
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "tier", [Tier.NAMESPACES, pytest.param(Tier.SUBREAPER, marks=SLOW), pytest.param(Tier.GROUP, marks=SLOW)]
 )

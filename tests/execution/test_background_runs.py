@@ -64,7 +64,7 @@ def test_a_hook_that_asks_for_it_is_not_waited_for(run, code):
     assert time.monotonic() - began < 100.0  # the hook would have been waited for longer
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_is_configured_so_is_not_waited_for_at_all(run):
     """A hook in the background by its settings takes none of its host's time, whatever it prints."""
     result = run(f"echo text; {STAYS}", detach=Detach.AT_ONCE)
@@ -121,7 +121,7 @@ def test_a_host_that_knows_no_background_waits(run):
     assert result.ending.by is Cut.HOOK_TIMEOUT
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_time_of_the_whole_run_is_never_exceeded(sandbox):
     """A hook in the background that the budget of the batch ends is told as ended by it."""
     hook = launch("sh", "-c", f"{ASKS}; {STAYS}", detach=Detach.ON_REQUEST, background=60.0)
@@ -131,7 +131,7 @@ def test_the_time_of_the_whole_run_is_never_exceeded(sandbox):
     assert staying() == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_hooks_beside_one_in_the_background_are_not_touched(sandbox):
     """Of two hooks that run at the same time, only the one in the background is ended."""
     asking = launch("sh", "-c", f"{ASKS}; {STAYS}", detach=Detach.ON_REQUEST, background=0.1)

@@ -185,7 +185,7 @@ def test_a_double_that_is_the_hook_does_not_wait_for_its_input(
     assert workspace.doubles.calls("npm")[0].stdin is None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_input_that_is_never_closed_does_not_hold_a_double(make: Make) -> None:
     """A caller that leaves its pipe to the double open still gets the answer, and what it wrote is kept."""
     workspace = make(npm=Double(exit=6))

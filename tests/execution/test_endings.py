@@ -90,7 +90,7 @@ def test_a_child_that_ends_within_the_linger_is_no_leftover(sandbox: Sandbox) ->
     assert run.leftovers == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("toy,code", [("holds_stdout.sh", 0), ("holds_stderr.sh", 2)])
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET])
 def test_output_held_open_by_a_child_is_an_ending_of_its_own(
@@ -162,7 +162,7 @@ def test_a_host_that_signals_the_child_alone_leaves_the_rest_to_us(sandbox: Sand
     assert staying() == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("scope", [KillScope.GROUP, KillScope.TREE])
 def test_a_host_that_signals_all_leaves_nothing_over(sandbox: Sandbox, scope: KillScope) -> None:
     """Under a host that signals the group or the tree, no process is left over."""
@@ -179,7 +179,7 @@ def test_a_stopped_hook_is_alive_and_is_cut(sandbox: Sandbox) -> None:
     assert activity.waits_for == "a signal to continue: it is stopped"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET])
 def test_a_wait_for_end_of_file_is_described(sandbox: Sandbox, stdio: Stdio) -> None:
     """A hook that reads an input which the host keeps open is described as waiting for exactly that."""

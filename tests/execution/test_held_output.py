@@ -57,7 +57,7 @@ def test_a_child_that_lets_go_while_it_is_looked_for(monkeypatch: pytest.MonkeyP
     assert run_hook(monkeypatch, ENDS_WHILE_IT_IS_LOOKED_FOR, STAY).ending == Exited(0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_child_that_had_no_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """A child that got no CPU is waited for longer than the host waits on an idle machine."""
     assert run_hook(monkeypatch, HAS_NO_CPU, "1", pipe_wait=0.5).ending == Exited(0)

@@ -46,7 +46,7 @@ def run_hook(
     return run_interleaved(start, [one] * width, [str(folder / "count")], 0.0, 30.0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("words", [("sh", "-c", BARE), ("python3", "-c", FAST)], ids=["shell", "python"])
 def test_updates_without_a_lock_are_lost(place: Sandbox, tmp_path: Path, words: tuple[str, ...]) -> None:
     """Of hook runs that read, add one and write by a rename, only one is counted at any speed."""

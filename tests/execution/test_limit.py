@@ -78,7 +78,7 @@ def test_the_user_is_told_of_the_script(stop, command):
     assert "although ./check.sh refuses it" in json.loads(runs[1].stdout)["systemMessage"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("before", "following"),
     [
@@ -107,7 +107,7 @@ def test_a_stop_that_the_hook_allows_ends_the_count(stop):
     assert codes([stop(NEVER, "--after", "1"), stop("exit 0"), stop(NEVER, "--after", "1")]) == [2, 0, 2]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("git", [True, False])
 def test_changes_in_the_project(stop, tmp_path, git):
     """What changes between refusals gives the hook more of them; what the hook writes itself does not."""
@@ -146,7 +146,7 @@ def test_forgetting(stop):
     assert codes(runs) == [2, 0, 2]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("text", "ended"),
     [

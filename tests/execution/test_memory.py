@@ -78,7 +78,7 @@ def run_unprivileged(folder: str, tier: Tier, script: str, *, observed: bool = F
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("tier", Tier)
 def test_a_hook_cannot_look_into_the_supervisor(unprivileged: Callable[..., str], tier: Tier) -> None:
     """A hook of an ordinary user can read its own memory, but not write that of the harness's processes."""
@@ -89,7 +89,7 @@ def test_a_hook_cannot_look_into_the_supervisor(unprivileged: Callable[..., str]
     assert unprivileged(tier, script).split() == ["mine", "read", "closed", "hidden"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("tier", Tier)
 def test_privileges_are_given_up_where_no_program_could_gain_any(
     unprivileged: Callable[..., str], tier: Tier
@@ -107,14 +107,14 @@ def test_root_keeps_the_privileges_of_programs(isolating: Supervisor) -> None:
     assert ("NoNewPrivs:\t0" in run.stdout.text) == whole
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("tier", [Tier.NAMESPACES, Tier.SUBREAPER])
 def test_an_ordinary_user_can_still_observe_a_hook(unprivileged: Callable[..., str], tier: Tier) -> None:
     """A hook is observed although nobody may look into the process that starts it."""
     assert unprivileged(tier, "echo seen", observed=True) == "seen\n \n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("tier", Tier)
 def test_the_environment_of_pytest_is_out_of_reach_only_in_namespaces(
     unprivileged: Callable[..., str], tier: Tier

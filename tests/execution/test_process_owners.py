@@ -57,7 +57,7 @@ def test_each_hook_has_its_own_daemon(sandbox: Sandbox) -> None:
     assert seen == [[f"sleep {STAY} 0.{number}"] for number in range(1, 5)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_process_without_evidence_names_all_hooks(sandbox: Sandbox) -> None:
     """A daemon that removed every trace of its origin is reported with each hook that can have started it."""
     leaver = launch(sys.executable, "-S", "-c", UNMARKED, STAY)

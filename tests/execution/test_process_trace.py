@@ -27,6 +27,7 @@ def place(supervisor: Supervisor, request: pytest.FixtureRequest, tmp_path: Path
         yield opened
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("command", "decider"),
     [

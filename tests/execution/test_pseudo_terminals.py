@@ -91,7 +91,7 @@ def test_a_flood_on_the_terminal_is_bounded(place: Sandbox) -> None:
     assert (run.dialogue.total, len(run.dialogue.shown)) == (300_000, 1 << 16)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nothing_of_a_terminal_is_left(place: Sandbox) -> None:
     """After hook runs with terminals there are no more descriptors and threads than before."""
     ask(place, ASKS, ROBIN)

@@ -83,6 +83,7 @@ def asked(reads: Reads) -> set[tuple[SourceKind, str]]:
     return {(source.kind, source.detail) for source in reads.sources}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", INTERPRETERS)
 def test_an_empty_program_asks_nothing(hook: Hook, name: str) -> None:
     """An empty program reads no random numbers and no clock, and looks at nothing in its folder."""
@@ -91,6 +92,7 @@ def test_an_empty_program_asks_nothing(hook: Hook, name: str) -> None:
     assert [look for look in reads.looks if look.path.startswith(f"{hook.folder}/")] == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "words",
     [

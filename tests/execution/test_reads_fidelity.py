@@ -101,6 +101,7 @@ def test_an_observed_run_says_and_does_the_same(
     assert (result.stdin_taken, result.stdin_read) == (plain.stdin_taken, plain.stdin_read)
 
 
+@pytest.mark.nightly
 def test_signals_interrupt_no_call_that_would_not_wait(place: Sandbox) -> None:
     """A call that waits for the tracer alone never fails because of a signal, as it would not have waited."""
     if os.uname().machine != "x86_64":

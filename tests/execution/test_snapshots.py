@@ -345,7 +345,7 @@ def log(folder: Path) -> Iterator[Scanner]:
     scanner.close()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_the_system_reports_suffices(
     folder: Path, log: Scanner, snapshots: Snapshots, change: Callable[[Path], object], tmp_path: Path

@@ -88,7 +88,7 @@ def test_streams_that_are_pipes_can_be_opened_by_name(sandbox: Sandbox, words: t
     assert run_hook(sandbox, *words, stdio=Stdio.PIPE).ending == Exited(0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @BOTH
 def test_an_input_left_open_has_no_end(sandbox: Sandbox, stdio: Stdio) -> None:
     """A hook that wants one line of an input left open ends; one that wants its end is cut."""

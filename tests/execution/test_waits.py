@@ -55,6 +55,7 @@ def test_a_child_outside_of_the_group_is_a_leftover(sandbox: Sandbox) -> None:
     assert staying() == []
 
 
+@pytest.mark.nightly
 def test_the_second_signal_waits_for_the_whole_tree(sandbox: Sandbox) -> None:
     """A child that ignores the first signal gets its grace period although the hook itself is gone."""
     script = f"(trap '' TERM; sleep {STAY}; :) & wait"

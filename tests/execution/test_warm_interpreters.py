@@ -188,7 +188,7 @@ def test_a_prepared_interpreter_writes_no_file(place) -> None:
     assert not (folder / "proc").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_a_forked_run_leaves_is_seen_and_ended(place) -> None:
     """A process that a forked run leaves behind is reported and killed, and the prepared Python is none."""
     text = (
@@ -201,7 +201,7 @@ def test_what_a_forked_run_leaves_is_seen_and_ended(place) -> None:
     assert forked.leftovers == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_forked_run_is_cut_at_its_limit(place) -> None:
     """A forked run that does not end is cut with its children, and the next one runs."""
     usual, forked = place.both(f"import time\ntime.sleep({STAY})", limit=0.2)

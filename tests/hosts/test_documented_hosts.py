@@ -51,7 +51,7 @@ def stop_event(profile):
     return profile.by_role(hosts.Role.STOP).name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", [profile.id for profile in hosts.known()])
 @pytest.mark.parametrize("by_code", [False, True])
 def test_a_stop_that_is_always_refused(play, ended, name, by_code):

@@ -294,7 +294,7 @@ def test_there_are_many_cases_of_each_kind():
     assert len(CASES) > 500
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["unknown", "duplicate", "missing", "type", "near"])
 def test_each_mistake_is_the_only_problem(kind):
     """A file with one mistake has one problem, with the exact line, column, key path and suggestion."""

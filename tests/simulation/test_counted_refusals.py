@@ -89,7 +89,7 @@ def test_a_mask_beside_the_number(gate):
     assert verdict.evidence == "driven"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_gate_that_allows_the_stop_soon(gate):
     """A limit within the turns that are played ends the session there."""
     outcome = gate(FROM % 6 + GO_ON)

@@ -116,7 +116,7 @@ def test_variables_of_a_folder(play):
     assert outcome.passed
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_folder_is_part_of_the_state(play):
     """An agent that goes from folder to folder is in no loop, and one that stays is."""
     files = {"/".join("ddddddddd") + "/keep": ""}

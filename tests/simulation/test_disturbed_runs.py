@@ -26,7 +26,7 @@ def test_an_end_after_turns_on_copies_is_not_claimed(play):
     assert not isinstance(outcome.verdict, Terminated)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_limit_of_the_size_of_files_is_no_unread_log(play):
     """A log whose size ends the loop, by a write that fails, is seen to be full in real turns."""
     text = "#!/bin/bash\n(ulimit -f 1; printf %99s >> log) 2>/dev/null || exit 0\necho no >&2\nexit 2\n"

@@ -76,6 +76,7 @@ def test_a_file_that_the_agent_does_not_make_is_assumed(stop, command, missing):
     assert said == ([f"The agent does not make {missing}, which the hooks look for."] if missing else [])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "command",
     [
@@ -161,7 +162,7 @@ def test_a_log_of_a_slow_hook(stop):
     assert (outcome.verdict.evidence, outcome.iterations) == ("unread", 3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_log_with_the_time(stop):
     """A log with the time is no loop before its third turn, for other times are tried from the last ones."""
     outcome = stop(f"date >> log; {REFUSE}")

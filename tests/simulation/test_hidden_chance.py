@@ -15,7 +15,7 @@ OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "import sys; sys.stderr.write('run the tests'); sys.exit(2)\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "text",
     [

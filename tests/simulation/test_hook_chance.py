@@ -103,7 +103,7 @@ def test_code_in_a_shell_script_may_draw(stop):
     assert outcome.chance == "random.random in the command of the hook"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "text",
     ["t=$(mktemp)\nrm $t\n", "t=/tmp/x.$RANDOM\necho > $t\n", "id=$(cat /proc/sys/kernel/random/uuid)\n"],

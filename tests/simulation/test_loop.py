@@ -147,7 +147,7 @@ def test_a_covered_folder(play, tmp_path):
     assert len(file.read_text().splitlines()) == 7
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_cap_ends_what_cannot_be_proved(play):
     """A loop without a repeated state is told with the cap that ends it, which is no success of the hook."""
     outcome = play(hooks={"Stop": "head -c 9 /dev/urandom | od -An -tx1 | tee log >&2; exit 2"}, turns=12)
@@ -473,7 +473,7 @@ def test_a_settings_file_that_is_not_there(play):
         play(hooks=".claude/hooks.json")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_trace(play):
     """Two runs with the same seed differ in nothing but times, process numbers and memory."""
     keys = {

@@ -162,7 +162,7 @@ def test_another_time_at_which_a_hook_is_cut_shows_nothing(play, hook):
     assert {"CLOCK", "FLAKY"}.isdisjoint(finding.name for finding in outcome.findings)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_difference_in_the_world_that_makes_a_hook_slow_shows_nothing(play):
     """A guard that is cut where a program is missing is not told as one that allows then."""
     guard = "cat >/dev/null; command -v jq >/dev/null || sleep 30; echo no >&2; exit 2"

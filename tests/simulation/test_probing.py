@@ -134,7 +134,7 @@ def test_counts_elsewhere(play, place, harness):
     assert outcome.verdict == Terminated(turn=20)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_probes_leave_no_marks(play):
     """Nothing of a probe is part of the run: neither files, nor hook runs, nor calls of doubles."""
     hook = count(f"check || true; [ $n -ge 40 ] || {{ {REFUSE}; }}")
@@ -236,7 +236,7 @@ def test_a_count_without_a_clock_has_no_such_finding(play):
     assert "CLOCK" not in [finding.name for finding in outcome.findings]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("network", [False, True])
 def test_a_network_that_was_asked_for(play, network):
     """The assumptions of a loop name the network if a hook opened a socket."""

@@ -96,7 +96,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_session_finds_the_project_as_if_it_were_new(
     project: Path, copies: ProjectCopies, tmp_path: Path, change: Callable[[Path], object]

@@ -44,7 +44,7 @@ def test_time_ends_the_turns_of_a_hook_that_reads_what_no_experiment_changes(sto
     assert outcome.verdict.why.endswith("no experiment changed /proc/uptime")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_allowed_turns_are_enough(stop):
     """Where all allowed turns were played, the loop is driven, whatever the hook reads."""
     outcome = stop(UPTIME, turns=5)

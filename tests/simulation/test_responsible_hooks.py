@@ -50,7 +50,7 @@ DAEMON = "env -i setsid sleep 86399 >/dev/null 2>&1 </dev/null & sleep 0.1"
 UNMARKED = f"bash -c 'ulimit -S -x unlimited; {DAEMON}'"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_daemon_is_named_with_its_hook(play):
     """Of two hooks of one event, the one that left a daemon has the finding, not the one that ended last."""
     outcome = play(agent=AGENT, hooks={"Stop": [DAEMON, "sleep 0.5"]})

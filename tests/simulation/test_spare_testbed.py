@@ -116,7 +116,7 @@ def test_a_testbed_in_which_anything_was_touched_is_not_used_again(harness_of_ti
     assert listed.split()[-1] == "text"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("old")
 @pytest.mark.parametrize(
     ("command", "look"),

@@ -58,7 +58,7 @@ def results(outcome):
     return [hook_run.run for _, hook_run in outcome.trace.hook_runs()]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_forked_runs_come_to_the_same(warm, tmp_path):
     """A session with forked runs has the outputs, decisions and changes of one without, and says so."""
     usually, play = harness_and_play(tmp_path / "usual")
@@ -98,7 +98,7 @@ def test_each_simulation_with_such_a_hook_has_the_finding(warm):
     assert all("WARM-DIFFERS" in names for names in found)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_module_beside_the_script_is_a_part_of_the_hook(warm):
     """If a module beside the script changed, the hook is tried again."""
     keys = {"hooks": {"PostToolUse": "python3 hook.py"}, "agent": [{"run": "true"}] * 3}

@@ -130,7 +130,7 @@ def test_a_loop_that_ends_by_its_own_limit(armed, files):
     assert outcome.verdict_name == "terminated"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_checklist_that_the_agent_can_tick(armed):
     """A loop over open tasks is active, and the way out of an agent that ticks them is known."""
     found, (outcome,) = armed("stop.sh", "sh", CHECKLIST)
@@ -214,7 +214,7 @@ def test_a_state_below_home(armed, name, program, text):
     assert outcome.verdict_name in ("livelock", "capped")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_list_below_home_that_the_agent_can_tick(armed):
     """An agent ticks the tasks of a list below HOME too, in its shell."""
     text = CHECKLIST.replace("TODO.md", '"$HOME"/.looper/TODO.md')
@@ -256,7 +256,7 @@ def test_what_changes_nothing_is_left_out(armed, text):
     assert "--arm-file .claude/loop.json" in words
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_a_text_made_refuse_asks_for_no_state(armed):
     """A hook that refuses a stop for a text in a file needs no other file that it looks for."""
     text = "[ -f .claude/loop.json ] && exit 0\ngrep -q 'console.log' changed.txt && exit 2\nexit 0\n"

@@ -114,7 +114,7 @@ def test_a_busy_machine_makes_no_hook_slow(monkeypatch):
     assert kinds("", *[replace(run(1.9), cpu=0.0)] * 5) == ["SLOW"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_is_compared_with_an_empty_run_of_its_interpreter(tmp_path, monkeypatch):
     """Where an empty run of the interpreter takes long too, a hook that works as long is not SLOW."""
     script = "#!/usr/bin/env python3\n"

@@ -76,7 +76,7 @@ def test_a_risky_command_that_the_settings_deny(approved):
     assert approved(BEGINS, permissions={"deny": ["Bash(rm:*)", "Bash(curl:*)"]}) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_host_that_takes_no_approval(approved):
     """Where `allow` is no answer to a call, nothing is said of it."""
     assert approved(BEGINS, "codex", ".codex/hooks.json") == []

@@ -105,7 +105,7 @@ def test_an_example_about_which_the_user_is_asked(found):
     assert found(r"/\.env", ".env", answer=ASKS) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_part_of_a_name(found):
     """A guard that looks for a word anywhere in the path refuses code that only has it in its name."""
     assert found("secrets", "secrets.yaml") == [

@@ -189,7 +189,7 @@ def test_a_file_that_no_guard_names(found, tmp_path):
     assert found() == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_of_only_one_tool_for_files(found, tmp_path):
     """A guard of Edit alone lets Write replace the file."""
     write_claude(tmp_path, ("Edit", OF_FILES), permissions={"deny": ["Bash"]})
@@ -273,7 +273,7 @@ def test_an_environment_that_the_guard_advises(found, tmp_path):
     assert found() == ["An edit of .env is refused, but an edit of .env.production is allowed."]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_environment_that_the_project_keeps(found, tmp_path):
     """An environment in the repository has no secrets, so no guard has to mean it."""
     write_claude(tmp_path, ("*", OF_NAMES % ("*/.env|*' '.env", ".env")), permissions={"deny": ["Bash"]})

@@ -248,7 +248,7 @@ def test_guards_that_look_at_a_part_of_the_command(guard, text, told):
     assert found == ([f"{told}."] if told else [])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_spelling_that_a_guard_misses(guard):
     """Of what a guard allowed of the other spellings, some of each kind are proved around the command."""
     hook_set, refused = guard(AT_THE_START, lambda place: session_of(place, [RunCommand(command=COMMAND)]))
@@ -291,7 +291,7 @@ def test_a_question_is_no_refusal(guard):
     assert found.text.startswith("`rm -rf build` is asked about, but the same command in another spelling")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", [ANYWHERE, ASKS, ONCE, TIRED])
 def test_a_guard_that_is_not_bypassed(guard, text):
     """A guard that sees each spelling, asks about it, warns once, or counts calls is not bypassed."""
@@ -337,7 +337,7 @@ def test_a_rare_spelling_alone_is_no_bypass(guard):
     assert not is_rare("git push -f")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_sees_each_spelling_is_not_looked_into(guard):
     """Where each spelling was refused, no session tries to prove a bypass."""
     hook_set, refused = guard(ANYWHERE, lambda place: session_of(place, [RunCommand(command=COMMAND)]))

@@ -124,7 +124,7 @@ def test_a_question_whose_hook_did_not_run():
     assert answers(Program(), question(1, event="Stop")) == {"1": "not reached"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_battery_of_a_host(host):
     """Each host has more than 200 questions with names of their own, and each has a live equivalent."""

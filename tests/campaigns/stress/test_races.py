@@ -117,7 +117,7 @@ def test_a_race_loses_what_is_read_and_written_back(race, hook, found, event):
     assert [row.outcome for row in outcome.trial_results] == ["differs" if found else "as declared"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_race_is_between_hooks_that_write(race):
     """Lost updates are blamed on the hook that writes, and not on one beside it that writes nothing."""
     (found,) = race(COUNTS, hooks={"PreToolUse": ["./hook.sh", "true"]}).findings
@@ -215,7 +215,7 @@ def test_a_hook_that_fails_beside_others_is_found_with_counters_too(race):
     assert any("end with exit code 1" in text for text in texts)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("counts", [{"file": ".count"}, {"file": ".count", "lines": True}])
 def test_a_file_that_holds_a_number_counts_by_it(race, counts):
     """A counter file without a key counts by its number, and not by its only line."""

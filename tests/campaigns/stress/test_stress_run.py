@@ -244,7 +244,7 @@ def test_what_there_was_no_time_for_is_no_pass(vary):
     assert any("for lack of time" in violation.seen for violation in late.violations)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_failure_of_the_first_hook_run_is_found(vary):
     """A count from 0 under `set -e` fails once, and is found among the shells."""
     agent = [{"run": "ls", "result": "a"}, {"run": "ls", "result": "a"}, {"stop": "Done."}]
@@ -285,7 +285,7 @@ def test_another_agent_of_the_session_makes_only_tool_calls(vary):
     assert not vary(note, agent=agent, hooks=hooks, world={"company": "session"}, expect=expect).passed
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_relaunched_host_is_another_process(vary):
     """Each hook run has its own parent; without the key they share one."""
     agent = [{"run": "ls", "result": "a"}, {"run": "ls", "result": "a"}, {"stop": "Done."}]
@@ -355,7 +355,7 @@ exit 2
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_bash_of_ones_own_runs_scripts_that_ask_for_bash(vary, tmp_path):
     """A bash that `shells` names runs a script of `#!/bin/bash` with its options; another one does not."""
     own = tmp_path / "own" / "bash"

@@ -199,7 +199,7 @@ def differing(mechanism: Mechanism, files: Files, first: int) -> dict[str, str]:
     return {path: text for path, text in there(files).items() if path not in always}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @LAWS
 @given(mechanisms(), some.integers(2, 30), some.integers(1, 60))
 def test_extrapolation_gives_the_real_repetition(mechanism, first, repetitions):
@@ -258,7 +258,7 @@ def test_a_repetition_after_a_perturbation_is_no_deviation(mechanism, first, rep
     assert pattern.find_deviation(one, other, CLOCK) == ""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.data())
 def test_a_change_elsewhere_is_a_deviation(mechanism, first, data):
@@ -273,7 +273,7 @@ def test_a_change_elsewhere_is_a_deviation(mechanism, first, data):
     assert pattern.find_deviation(mechanism.files(first + 2), changed, CLOCK) != ""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @LAWS
 @given(mechanisms(stamped=False), some.integers(2, 20))
 def test_two_repetitions_are_not_one(mechanism, first):

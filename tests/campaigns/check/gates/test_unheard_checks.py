@@ -32,7 +32,7 @@ def found(tmp_path, try_out):
     return find
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("command", "event", "told"),
     [
@@ -52,7 +52,7 @@ def test_a_failed_check_that_nobody_sees(found, command, event, told):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "command",
     [
