@@ -15,7 +15,7 @@ from pytest_hookharness.model.expectations import (
     Range,
     ordinal,
 )
-from pytest_hookharness.model.moves import Prompt, Script, Stop, ToolCall, ToolResult, Tools
+from pytest_hookharness.model.moves import Prompt, Reaction, Script, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, Process, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling, Unheard
@@ -479,6 +479,17 @@ def test_expectations_about_one_call(wanted: str, became: str, after: list[Excha
     move = Tools(calls=(call(wanted),))
     seen = outcome(Expectation(), trace(Moved(move=move), *after), script=Script(acts=(move,)))
     assert broken(seen) == ([] if became == wanted else ["agent[1].expect"])
+
+
+@pytest.mark.parametrize("made", [True, False])
+@pytest.mark.parametrize("wanted", ["deny", None])
+def test_a_call_of_a_reaction_that_was_never_made(wanted: str | None, made: bool) -> None:
+    """What is expected of a call in a reaction is broken if the agent never came to that call."""
+    move = Tools(calls=(replace(call(wanted), label="when[0].do[0]"),))
+    script = Script(reactions=(Reaction(reason="blocked", moves=(move,)),))
+    after: list[Exchange] = [Moved(move=move), pre(Ruling.DENY)] if made else []
+    seen = broken(outcome(Expectation(), trace(*after), script=script))
+    assert seen == (["when[0].do[0].expect"] if wanted and not made else [])
 
 
 def test_parallel_calls_are_distinguished() -> None:

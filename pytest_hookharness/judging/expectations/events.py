@@ -23,23 +23,27 @@ Part: TypeAlias = ToolCall | RunCommand | Edit | Read
 
 
 def broken_calls(outcome: Outcome) -> Iterator[Violation]:
-    """
-    Check for calls with another result than expected, and for expected calls that were never made.
-
-    A call of a reaction is checked only if it was made, because no expectation says that the reaction
-    happens.
-    """
+    """Check for calls with another result than expected, and for expected calls that were never made."""
     made: list[Act] = []
     for number, step in enumerate(outcome.trace.steps):
         if isinstance(step.exchange, Moved):
             made.append(step.exchange.move)
             yield from _compare(outcome.trace, number, step.exchange.move)
     yield from _broken_children(outcome)
-    for index, act in enumerate(outcome.scenario.script.acts):
-        for label, expected in _expected(act, f"agent[{index}]"):
+    for default, act, why in _scripted(outcome.scenario.script):
+        for label, expected in _expected(act, default):
             if expected is not None and act not in made:
-                seen = "the call was never made"
-                yield Violation(f"{label}.expect", expected, seen)
+                yield Violation(f"{label}.expect", expected, f"the call was never made{why}")
+
+
+def _scripted(script: moves.Script) -> Iterator[tuple[str, Act, str]]:
+    """Yield the place of each act of a script, the act, and what else to say if it was never made."""
+    for index, act in enumerate(script.acts):
+        yield f"agent[{index}]", act, ""
+    for index, reaction in enumerate(script.reactions):
+        for number, act in enumerate(reaction.moves):
+            path = f"when[{index}]"
+            yield f"{path}.do[{number}]", act, f": the agent never came to it in {path}"
 
 
 def broken_received(outcome: Outcome) -> Iterator[Violation]:
