@@ -52,6 +52,23 @@ def test_many_folders_are_removed_side_by_side(tmp_path: Path, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("many", [True, False])
+def test_a_large_folder_is_removed_in_parts(tmp_path: Path, many: bool) -> None:
+    """Of a folder with many others each is removed by itself, and all that is left with it."""
+    folder, outside = tmp_path / "copy", tmp_path / "outside"
+    outside.mkdir()
+    for name in range(100 if many else 0):
+        (folder / "source" / str(name) / "deep").mkdir(parents=True)
+    folder.mkdir(exist_ok=True)
+    (folder / "file").touch()
+    (folder / "link").symlink_to(outside)
+    with Disposal(tmp_path / ".removed") as found:
+        found.remove_large(folder)
+        assert len([*(tmp_path / ".removed").iterdir()]) == (101 if many else 1)
+
+    assert list(tmp_path.iterdir()) == [outside]
+
+
 @pytest.mark.parametrize("most", [0, 1])
 def test_folders_are_removed_without_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int

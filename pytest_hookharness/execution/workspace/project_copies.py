@@ -27,12 +27,12 @@ from pytest_hookharness.execution.paths import (
     confine,
     make_folders,
     remove_folder,
-    remove_tree,
     write_bytes,
 )
 from pytest_hookharness.execution.platform.linux_inotify import InotifyPool
 from pytest_hookharness.execution.snapshots.snapshot import Snapshot, SnapshotError, Snapshots
 from pytest_hookharness.execution.state.standing_watch import StandingWatch, take_watch
+from pytest_hookharness.execution.workspace.disposal import Disposal
 from pytest_hookharness.execution.workspace.project_files import (
     IgnoredFiles,
     commit_all,
@@ -130,12 +130,14 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
     The copies below one folder, which is removed when this is closed. Any thread may use it.
 
     The folder must be on the file system of the workspaces. This is sound only where no process of a session
-    survives it.
+    survives it. What is left of copies is removed at the end, by several threads: a session does not wait for
+    it, and a large copy could take a fifth of the time of a check.
     """
 
     def __init__(self, folder: Path, seconds: float) -> None:
         """``seconds`` is what the first copy may take, however little time its session has."""
         self._folder = folder
+        self._disposal = Disposal(folder / "removed")
         self._seconds = seconds
         self._idle: list[ProjectCopy] = []
         self._number = 0
@@ -160,7 +162,7 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
             if found is not None:
                 self._idle.remove(found)
         if found is not None and time.monotonic() - found.made > _MAX_AGE:
-            _discard(found)
+            self._discard(found)
             found = None
         if found is not None:
             target.rmdir()
@@ -210,27 +212,29 @@ class ProjectCopies(AbstractContextManager["ProjectCopies"]):
                 copy.watch.settle()
         except (OSError, SnapshotError, WorkspaceError, BudgetEnded):
             # Also if the hooks removed the whole folder.
-            _discard(copy)
+            self._discard(copy)
             return
         with self._lock:
             self._idle.append(copy)
             surplus = self._idle.pop(0) if len(self._idle) > _MOST_IDLE else None
         if surplus is not None:
-            _discard(surplus)
+            self._discard(surplus)
 
     def __exit__(self, *_: object) -> None:
         """Remove all copies; raise `WorkspaceError` if something could not be removed."""
         for copy in self._idle:
-            _discard(copy)
+            self._discard(copy)
+        # What cannot be removed is tried once more, and reported then.
+        with suppress(WorkspaceError):
+            self._disposal.close()
         remove_folder(self._folder)
 
-
-def _discard(copy: ProjectCopy) -> None:
-    copy.watch.close()
-    # What cannot be removed now is tried once more at the end, and reported then.
-    with suppress(SnapshotError):
-        copy.snapshots.close()
-    remove_tree(copy.folder.parent)
+    def _discard(self, copy: ProjectCopy) -> None:
+        copy.watch.close()
+        with suppress(SnapshotError):
+            copy.snapshots.close()
+        with suppress(WorkspaceError):
+            self._disposal.remove_large(copy.folder.parent)
 
 
 def _refresh_index(copy: ProjectCopy, differed: Collection[Path]) -> None:
