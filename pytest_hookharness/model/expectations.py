@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Literal
 
@@ -170,6 +170,12 @@ class Expectation:
 def counted(number: object, word: str) -> str:
     """Return a number or a range with its noun: ``1 block``, ``2 blocks``, ``at most 1 block``."""
     return f"{number} {word}" if str(number).rpartition(" ")[2] == "1" else f"{number} {word}s"
+
+
+def first_few(words: Sequence[str], most: int = 3, *, between: str = ", ") -> str:
+    """Join the first words, and say how many more there are: ``a, b, c and 2 more``."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return between.join(words[:most]) + more
 
 
 def ordinal(number: int) -> str:

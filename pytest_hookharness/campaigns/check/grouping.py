@@ -31,7 +31,7 @@ from pytest_hookharness.model.checkup import (
     hook_name,
     is_named,
 )
-from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.expectations import counted, first_few
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
@@ -286,7 +286,7 @@ def _find_never_refusing(
     hook_set: HookSet, outcomes: Sequence[Outcome], known: Sequence[Problem], stuck: Collection[str]
 ) -> Iterator[str]:
     """
-    Yield sentences about hooks before tool calls that refused nothing: a broken one would look the same.
+    Yield a sentence about the hooks before tool calls that refused nothing: a broken one would look the same.
 
     Those of which the report says already why the host gets no refusal are left out.
     """
@@ -299,7 +299,11 @@ def _find_never_refusing(
         for hook_run in hooked.hook_runs
         if hook_run.reply.ruling is hooked.decision.ruling
     }
-    for command in dict.fromkeys(hook.command for hook in hooks_at(hook_set, BEFORE_CALLS)):
-        if command not in {*refusing, *stuck} and not any(is_named(command, hooks) for hooks in disabled):
-            name = hook_name(hook_set.hooks, command)
-            yield f"{name} refused nothing that was tried, so it is unknown whether it works."
+    names = [
+        hook_name(hook_set.hooks, command)
+        for command in dict.fromkeys(hook.command for hook in hooks_at(hook_set, BEFORE_CALLS))
+        if command not in {*refusing, *stuck} and not any(is_named(command, hooks) for hooks in disabled)
+    ]
+    if names:
+        it_works = "it works" if len(names) == 1 else "they work"
+        yield f"{first_few(names)} refused nothing that was tried, so it is unknown whether {it_works}."

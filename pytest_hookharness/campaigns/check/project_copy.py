@@ -17,8 +17,7 @@ from tempfile import TemporaryDirectory
 
 from pytest_hookharness.execution.workspace.project_files import IgnoredFiles, stays_below
 from pytest_hookharness.model.checkup import HookSet
-
-_SHOWN = 3
+from pytest_hookharness.model.expectations import first_few
 
 
 @contextmanager
@@ -86,5 +85,4 @@ def _leave_out(root: Path, odd: Collection[Path]) -> Callable[[str, list[str]], 
 
 def _describe_left_out(root: Path, odd: Collection[Path]) -> str:
     names = sorted(str(path.relative_to(root)) for path in odd)
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"Left out of the copies, because they lead out of the project: {', '.join(names[:_SHOWN])}{more}."
+    return f"Left out of the copies, because they lead out of the project: {first_few(names)}."

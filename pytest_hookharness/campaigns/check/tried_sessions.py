@@ -15,6 +15,7 @@ from pytest_hookharness.campaigns.check.static.mendable_hooks import (
 from pytest_hookharness.model.checkup import HookSet, hook_name, hook_names
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import HookRun
 
 _TRIED = "Tried: "
 # What was different, by the family of the mutations; what follows names the subjects.
@@ -34,6 +35,8 @@ _MENDED = {
     "path": "had the correct path of its script",
     "timeout": "had its timeout counted in seconds",
 }
+# So many hooks are all named with their times; of more, the slowest.
+_FEW, _SLOWEST = 12, 6
 _NAMED = re.compile(r"(?P<family>[\w-]+)(?: (?P<rest>.+))?")
 _MISSING = re.compile(r"([\w.+-]+) \(missing\)")
 
@@ -103,13 +106,21 @@ def describe_tried(
     )
     yield from describe_stand_ins(hook_set)
     yield from dict.fromkeys(f"Activated: {one}." for one in active)
-    for command in dict.fromkeys(hook.command for hook in hook_set.hooks):
-        times = [
-            hook_run.run.wall
-            for hook_run in hook_runs
-            if hook_run.run is not None and hook_run.hook.command == command
-        ]
-        if times:
-            within = 1000 * percentile(times)
+    yield from _describe_times(hook_set, hook_runs)
+
+
+def _describe_times(hook_set: HookSet, hook_runs: Sequence[HookRun]) -> Iterator[str]:
+    """Yield how long each hook took; of many hooks the slowest."""
+    times: dict[str, list[float]] = {hook.command: [] for hook in hook_set.hooks}
+    for one in hook_runs:
+        if one.run is not None and one.hook.command in times:
+            times[one.hook.command].append(one.run.wall)
+    within = {command: 1000 * percentile(walls) for command, walls in times.items() if walls}
+    slowest = sorted(within, key=lambda command: within[command], reverse=True)
+    shown = slowest if len(slowest) <= _FEW else slowest[:_SLOWEST]
+    for command, most in within.items():
+        if command in shown:
             name = hook_name(hook_set.hooks, command)
-            yield f"{name}: {counted(len(times), 'run')}, 95% within {within:.0f} ms."
+            yield f"{name}: {counted(len(times[command]), 'run')}, 95% within {most:.0f} ms."
+    if others := slowest[len(shown) :]:
+        yield f"The other {len(others)} hooks: 95% of the runs of each within {within[others[0]]:.0f} ms."

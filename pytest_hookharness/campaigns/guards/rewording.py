@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.judging.checkup.bypasses import READING, WRITING, call_name
+from pytest_hookharness.model.expectations import first_few
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
@@ -122,27 +123,33 @@ def refused_as_data(outcome: Outcome, commands: Sequence[str]) -> Iterator[Suspe
                 break
 
 
-def allowed_as_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
-    """Yield sentences about the forms of code in which a refused command was allowed."""
+def allowed_as_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the refused commands that were allowed in forms of code, each with these forms."""
     refused, passed = {*_texts(outcome, refused=True)}, {*_texts(outcome, refused=False)}
     for command in commands:
-        forms = [one.form for one in forms_of(command) if one.code and one.text in passed]
+        forms = tuple(one.form for one in forms_of(command) if one.code and one.text in passed)
         # The hook that refused it elsewhere may have been left out of this session.
         if forms and command in refused:
-            yield f"`{command}` is refused, but allowed in these forms: {', '.join(forms)}."
+            yield command, forms
 
 
 def misjudged(outcomes: Sequence[Outcome], refusals: Sequence[Refusals]) -> tuple[list[Suspect], list[str]]:
     """Return what the sessions of rewordings show: commands refused as data, and those allowed as code."""
     suspects: dict[tuple[str, str], Suspect] = {}
-    passed: list[str] = []
+    passed: dict[tuple[str, ...], dict[str, None]] = {}
     for one in refusals:
         for outcome in outcomes:
             for suspect in refused_as_data(outcome, one.tried):
                 # One command shows it, and the proof takes time.
                 suspects.setdefault((one.hook, suspect.family), replace(suspect, hook=one.hook))
-            passed += allowed_as_code(outcome, one.tried)
-    return [*suspects.values()], [*dict.fromkeys(passed)]
+            for command, forms in allowed_as_code(outcome, one.tried):
+                passed.setdefault(forms, {})[f"`{command}`"] = None
+    said = (
+        f"{first_few([*commands])} {'is' if len(commands) == 1 else 'are'} refused, but allowed in these "
+        f"forms: {', '.join(forms)}."
+        for forms, commands in passed.items()
+    )
+    return [*suspects.values()], [*said]
 
 
 def _texts(outcome: Outcome, *, refused: bool, described: bool = False) -> Iterator[str]:

@@ -19,6 +19,7 @@ from pytest_hookharness.execution.paths import lies_in
 from pytest_hookharness.execution.platform import linux
 from pytest_hookharness.execution.platform.linux import read_link
 from pytest_hookharness.execution.real_paths import real_paths
+from pytest_hookharness.model.expectations import first_few
 
 # Folders of programs that belong to the folder above them, if that is an installation.
 _PROGRAM_FOLDERS = frozenset(("bin", "sbin", "shims", "scripts"))
@@ -165,5 +166,4 @@ def describe_homes(homes: Sequence[str], visible: Sequence[str]) -> Iterator[str
         inside = {place for place in real.values() if lies_in(place, [home])}
         top = sorted(each for each in inside if not lies_in(each, inside - {each}))
         if top:
-            more = f" and {len(top) - _SHOWN} more" if len(top) > _SHOWN else ""
-            yield f"Of {home} hooks can read only {', '.join(top[:_SHOWN])}{more}."
+            yield f"Of {home} hooks can read only {first_few(top, _SHOWN)}."

@@ -19,6 +19,7 @@ from pytest_hookharness.judging.checkup.refused_work import (
 from pytest_hookharness.judging.comparison.traces import refusing_runs
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.expectations import first_few
 from pytest_hookharness.model.moves import Edit, Move, Read, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 
@@ -170,8 +171,7 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
             text for text in others if _removes_more(text) or told.isdisjoint(_new_names(command, text))
         ]
         if not all(map(is_rare, others)):
-            more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
-            named = ", ".join(map(_shown, others[:_MOST_NAMED])) + more
+            named = first_few([*map(_shown, others)], _MOST_NAMED)
             done = refusal_word(outcome, turns[0])
             text = f"`{command}` is {done}, but the same command in another spelling is allowed: {named}"
             text += f"; the host asks the hook only about {', '.join(rules)}." if rules else "."

@@ -13,7 +13,7 @@ from typing import assert_never
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.finding_catalogue import look_up, nearest
 from pytest_hookharness.model import moves
-from pytest_hookharness.model.expectations import Expectation, FileExpectations, Range, counted
+from pytest_hookharness.model.expectations import Expectation, FileExpectations, Range, counted, first_few
 from pytest_hookharness.model.name_hint import without_events
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import NotStarted
@@ -136,9 +136,8 @@ def broken_leftovers(outcome: Outcome, expect: Expectation) -> Iterator[Violatio
         allowed = Range.exactly(0)
     left = outcome.leftovers
     if len(left) not in allowed:
-        commands = ", ".join(f"`{process.command}`" for process in left[:3])
-        more = f" and {len(left) - 3} more" if len(left) > 3 else ""
-        seen = f"{len(left)}: {commands}{more}" if left else "0"
+        commands = first_few([f"`{process.command}`" for process in left])
+        seen = f"{len(left)}: {commands}" if left else "0"
         yield Violation("expect.leftovers", f"{allowed} leftover processes", seen)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.model import moves
-from pytest_hookharness.model.expectations import Expectation, ProcessExpectation, Range, counted
+from pytest_hookharness.model.expectations import Expectation, ProcessExpectation, Range, counted, first_few
 from pytest_hookharness.model.moves import Act, Edit, Move, Read, RunCommand, ToolCall
 from pytest_hookharness.model.outcome import Outcome, effective_ruling
 from pytest_hookharness.model.protocol import Ruling
@@ -226,11 +226,7 @@ def broken_reasons(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Viol
     reasons = [reason for hooked in asked for reason in hooked.decision.reasons]
     for index, pattern in enumerate(patterns):
         if not found_in(pattern, reasons):
-            seen = "no reason"
-            if reasons:
-                distinct = list(dict.fromkeys(reasons))
-                seen = "; ".join(repr(reason) for reason in distinct[:_MANY])
-                seen += f" and {len(distinct) - _MANY} more" if len(distinct) > _MANY else ""
+            seen = first_few([*map(repr, dict.fromkeys(reasons))], _MANY, between="; ") or "no reason"
             yield Violation(f"expect.reasons[{index}]", f"a reason that matches {pattern!r}", seen)
 
 

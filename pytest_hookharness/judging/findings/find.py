@@ -21,7 +21,7 @@ from pytest_hookharness.judging.findings import (
 from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
 from pytest_hookharness.model import processes
-from pytest_hookharness.model.expectations import Expectation, counted
+from pytest_hookharness.model.expectations import Expectation, counted, first_few
 from pytest_hookharness.model.protocol import Ruling, SettingsProblem
 from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.model.trace import HookRun, Trace, commands_of, one_of
@@ -315,8 +315,8 @@ def describe_doing(cut: processes.TimedOut) -> str:
     ]
     waits = [f"{item.process.command} waits for {item.waits_for}" for item in cut.doing if item.waits_for]
     # If one process asks a question, the others only wait for it.
-    return f": {settings_findings.shorten_list(asks or waits)}" if asks or waits else ""
+    return f": {first_few(asks or waits)}" if asks or waits else ""
 
 
 def _processes(running: Sequence[processes.Process]) -> str:
-    return settings_findings.shorten_list(sorted(f"`{process.command}`" for process in running))
+    return first_few(sorted(f"`{process.command}`" for process in running))

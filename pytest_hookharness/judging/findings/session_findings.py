@@ -16,9 +16,8 @@ from functools import cache
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.codes import STUCK_PHASE
-from pytest_hookharness.judging.findings.settings_findings import shorten_list
 from pytest_hookharness.model.agent_sessions import ChildSession
-from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.expectations import counted, first_few
 from pytest_hookharness.model.moves import Read, Resume, ToolCall
 from pytest_hookharness.model.processes import Ending, Exited
 from pytest_hookharness.model.trace import (
@@ -71,7 +70,7 @@ def _locked_out(session: Sequence[Step]) -> Iterator[Finding]:
         return
     turn = min(step.turn for step in session if isinstance(step.exchange, Performed))
     text = (
-        f"From its start the session allows nothing, not even reads of {shorten_list(files)}, "
+        f"From its start the session allows nothing, not even reads of {first_few(files)}, "
         "so the agent cannot do what would end this phase."
     )
     _, first = reads[0]
@@ -131,7 +130,7 @@ def _kept(before: Sequence[Step], after: Sequence[Step], until: int) -> str:
     folders = {path.rpartition("/")[0] for path in written}
     # Files of the host itself are in the home folder.
     kept = sorted(path for path in written - since - folders if path.startswith(_WORKSPACE))
-    names = shorten_list([path.removeprefix(_WORKSPACE) for path in kept])
+    names = first_few([path.removeprefix(_WORKSPACE) for path in kept])
     return f"{names} left over" if kept else "no file of the workspace left over"
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
+from pytest_hookharness.model.expectations import first_few
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.protocol import SettingsProblem
 from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Performed, Trace
 from pytest_hookharness.model.verdicts import Finding
-
-_SHOWN = 3
 
 
 def find_settings_problems(problems: Sequence[SettingsProblem]) -> Iterator[Finding]:
@@ -43,7 +42,7 @@ def find_never_fired(
         return
     if not configured and any("option" not in problem.kind for problem in problems):
         return
-    events = shorten_list([*dict.fromkeys(configured)])
+    events = first_few([*dict.fromkeys(configured)])
     hooks = f"hooks are configured for {events}" if events else "none is configured for this host"
     text = f"No hook ran: {hooks}; events in this run: {_events(trace)}."
     yield finding_catalogue.NEVER_FIRED.found(text, turn=trace.turns)
@@ -62,9 +61,3 @@ def _events(trace: Trace) -> str:
             case Moved() | HookEvent():
                 continue
     return ", ".join(events) or "none that hooks can react to"
-
-
-def shorten_list(words: Sequence[str]) -> str:
-    """Join the first three words, and count the rest."""
-    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
-    return ", ".join(words[:_SHOWN]) + more

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.expectations import counted, first_few
 from pytest_hookharness.model.outcome import LOOKED_FOR, NOT_MADE, OF_CHANCE, OR
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
@@ -172,14 +172,10 @@ def _written_elsewhere(trace: Trace) -> Iterator[str]:
     parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
     paths = {path: change for path, change in paths.items() if path not in parents}
     if paths:
-        shown = [*paths.values()][:_SHOWN]
-        first = ", ".join(
-            f"{change.path.removeprefix(_OUTSIDE.rstrip('/'))}{_by(change)}" for change in shown
-        )
-        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+        written = [f"{one.path.removeprefix(_OUTSIDE.rstrip('/'))}{_by(one)}" for one in paths.values()]
         yield (
             "Files that hooks wrote outside of the covered folders did not reach the machine; "
-            f"with a real host they stay there: {first}{more}."
+            f"with a real host they stay there: {first_few(written, _SHOWN)}."
         )
 
 

@@ -25,7 +25,7 @@ from pytest_hookharness.judging.verdict.run_end import (
     why_undecided_run,
 )
 from pytest_hookharness.model import verdicts
-from pytest_hookharness.model.expectations import Expectation, counted
+from pytest_hookharness.model.expectations import Expectation, counted, first_few
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import HeldOpen, TimedOut
@@ -292,10 +292,8 @@ def _livelock(
 
 
 def _masked_assumption(case: JudgeInput) -> Iterator[str]:
-    listed = ", ".join(sorted(case.masked)[:_SHOWN])
-    more = f" and {len(case.masked) - _SHOWN} more" if len(case.masked) > _SHOWN else ""
     if case.masked:
-        yield f"The scenario masks these differences: {listed}{more}."
+        yield f"The scenario masks these differences: {first_few(sorted(case.masked), _SHOWN)}."
     if case.masked and case.observed is not None and (read := case.observed.influences.masked):
         yield f"What hooks read and the scenario masks decides nothing: {', '.join(read[:_SHOWN])}."
 

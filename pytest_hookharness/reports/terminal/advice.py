@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import assert_never
 
-from pytest_hookharness.model.expectations import ordinal
+from pytest_hookharness.model.expectations import first_few, ordinal
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome, last_refusal
 from pytest_hookharness.model.probes import PerturbationKind, ProbeEffect, Threshold
@@ -26,7 +26,7 @@ from pytest_hookharness.model.verdicts import (
 )
 from pytest_hookharness.reports.model_texts import with_short_paths
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.phrases import first_few, text_of_command, text_of_reason
+from pytest_hookharness.reports.terminal.phrases import text_of_command, text_of_reason
 from pytest_hookharness.reports.terminal.time_advice import budget_for_first_verdict, longer_hook_runs
 
 _LOCKOUT_ADVICE = (

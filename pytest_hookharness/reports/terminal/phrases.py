@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from pytest_hookharness.model import moves, processes
-from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.expectations import counted, first_few
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import AssumedCap
 from pytest_hookharness.model.time_budget import format_duration
@@ -25,7 +25,6 @@ _HOUR = 3600.0
 _REASON = 70
 LONGEST_ADVICE, LONGEST_TEXT, EVERYTHING = 160, 600, 1 << 16
 _COMMAND = 44
-_LISTED = 3
 _VARIABLE = r"\$\{?[A-Z_]*(?:DIR|ROOT)\}?"
 # Quotes around the whole path are removed too, unless the rest of the path needs them.
 _FOLDER = re.compile(rf'"{_VARIABLE}/([^"\s]*)"|"{_VARIABLE}"/|{_VARIABLE}/')
@@ -35,7 +34,7 @@ def describe_move(move: moves.Move) -> str:
     """Describe what the agent does."""
     match move:
         case moves.Tools(calls=calls, say=say):
-            return _said(say) + "calls " + first_few([_call(call) for call in calls], " and ")
+            return _said(say) + "calls " + first_few([_call(call) for call in calls], between=" and ")
         case moves.RunCommand(command=command, say=say):
             return f"{_said(say)}runs {quoted(command)}"
         case moves.Edit(file=file, say=say):
@@ -261,9 +260,3 @@ def bounded(lines: Sequence[str], most: int, indent: str = "") -> list[str]:
         return [*lines]
     left_out = counted(len(lines) - most, "line")
     return [*lines[: most - 4], f"{indent}... {left_out} ...", *lines[-4:]]
-
-
-def first_few(parts: list[str], glue: str = ", ") -> str:
-    """Join the first few parts and state how many more there are."""
-    more = f" and {len(parts) - _LISTED} more" if len(parts) > _LISTED else ""
-    return glue.join(parts[:_LISTED]) + more

@@ -6,7 +6,7 @@ import re
 from typing import assert_never
 
 from pytest_hookharness.model import verdicts
-from pytest_hookharness.model.expectations import counted, ordinal
+from pytest_hookharness.model.expectations import counted, first_few, ordinal
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.name_hint import without_events
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
@@ -16,7 +16,6 @@ from pytest_hookharness.reports.model_texts import with_short_paths
 from pytest_hookharness.reports.safe_text import clip_words, plain, quoted
 from pytest_hookharness.reports.terminal.phrases import (
     EVERYTHING,
-    first_few,
     text_of_changes,
     text_of_command,
 )

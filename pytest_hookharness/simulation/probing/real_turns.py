@@ -17,7 +17,7 @@ from pytest_hookharness.judging.verdict.run_end import (
     needed_time,
     why_undecided_run,
 )
-from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.expectations import counted, first_few
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeReport, Threshold
 from pytest_hookharness.model.time_budget import format_duration
@@ -137,8 +137,7 @@ class RealTurns:
         first = first_hooked_turn(self._driver.steps, 1)
         needed = needed_time(self._wall, limit, played, first)
         used_up = describe_used_up(seen, "all turns", self._wall, needed)
-        more = f" and {len(unmoved) - _MOST} more" if len(unmoved) > _MOST else ""
-        return f"{used_up}; no experiment changed {', '.join(unmoved[:_MOST])}{more}"
+        return f"{used_up}; no experiment changed {first_few(unmoved, _MOST)}"
 
     def _left_for_turns(self) -> float:
         return self._run.remaining() - self._wall * (1 - _SHARE_OF_TURNS)

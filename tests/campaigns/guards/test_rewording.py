@@ -3,8 +3,10 @@
 import pytest
 
 from pytest_hookharness.campaigns.guards.rewording import (
+    Refusals,
     Suspect,
     allowed_as_code,
+    misjudged,
     refused_as_data,
     refused_moves,
     reword,
@@ -20,9 +22,11 @@ COMMAND = "rm -rf build"
 FORMS = {one.form: one.text for one in forms_of(COMMAND)}
 
 
-def answered(refuses):
+def answered(refuses, *commands):
     """What a guard showed that refuses some of the command lines."""
-    made = [act for act in reword("claude-code", [COMMAND]) if isinstance(act, RunCommand | Tools)]
+    made = [
+        act for act in reword("claude-code", commands or [COMMAND]) if isinstance(act, RunCommand | Tools)
+    ]
     calls = [
         ToolCall(name="Bash", input={"command": act.command, "description": "Runs"})
         if isinstance(act, RunCommand)
@@ -78,15 +82,23 @@ def test_forms_of_code_that_are_allowed_are_reported():
     """A guard that checks only the start of a command is reported only for what it allows."""
     seen = answered(lambda text: text.startswith("{'command': 'rm"))
     assert [*refused_as_data(seen, [COMMAND])] == []
-    (said,) = allowed_as_code(seen, [COMMAND])
-    assert said.startswith(f"`{COMMAND}` is refused, but allowed in these forms: `sh -c`, `bash -c`, ")
+    ((command, forms),) = allowed_as_code(seen, [COMMAND])
+    assert (command, forms[:2]) == (COMMAND, ("`sh -c`", "`bash -c`"))
 
 
 def test_a_command_that_is_put_together_is_reported():
     """A guard that finds the words everywhere is bypassed with xargs, which is reported."""
     seen = answered(lambda text: COMMAND in text)
-    assert [*allowed_as_code(seen, [COMMAND])] == [
-        f"`{COMMAND}` is refused, but allowed in these forms: xargs."
+    assert [*allowed_as_code(seen, [COMMAND])] == [(COMMAND, ("xargs",))]
+
+
+def test_commands_with_the_same_gap_are_named_together():
+    """Of commands that are allowed in the same forms a check says it in one sentence."""
+    commands = (COMMAND, "rm -rf dist", "rm -rf out")
+    seen = answered(lambda text: any(command in text for command in commands), *commands)
+    refusals = [Refusals(str(place), (command,)) for place, command in enumerate(commands)]
+    assert misjudged([seen], refusals)[1] == [
+        "`rm -rf build`, `rm -rf dist`, `rm -rf out` are refused, but allowed in these forms: xargs."
     ]
 
 

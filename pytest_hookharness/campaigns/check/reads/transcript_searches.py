@@ -24,6 +24,7 @@ from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
 )
 from pytest_hookharness.campaigns.short_texts import in_one_line
 from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.expectations import first_few
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 
@@ -145,8 +146,7 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def _listed(words: Iterable[str]) -> str:
-    each = [f"`{one}`" for one in dict.fromkeys(words)]
-    return " and ".join(each[:_NAMED]) + (f" and {len(each) - _NAMED} more" if len(each) > _NAMED else "")
+    return first_few([f"`{one}`" for one in dict.fromkeys(words)], _NAMED, between=" and ")
 
 
 @lru_cache(maxsize=4)

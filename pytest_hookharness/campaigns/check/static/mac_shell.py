@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
+from pytest_hookharness.model.expectations import first_few
 
 _SHEBANG = re.compile(r"#!\s*/bin/(?:ba)?sh\b(?P<options>.*)")
 _ASKS_FOR_TOOLS = re.compile(
@@ -72,8 +73,7 @@ def describe_mac_problems(sources: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield a sentence for each script, given by name and text, that uses what a Mac does not have."""
     for name, text in sources:
         if (first := _SHEBANG.match(text)) and (found := [*_find(text, first["options"])]):
-            more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
-            yield f"{name} may fail on a Mac: {'; '.join(found[:_MOST])}{more}."
+            yield f"{name} may fail on a Mac: {first_few(found, _MOST, between='; ')}."
 
 
 def calls_for_a_mac(text: str) -> Iterator[tuple[str, int]]:
