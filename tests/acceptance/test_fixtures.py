@@ -188,8 +188,10 @@ def test_a_single_event_on_another_host(hook_fire):
 
 def test_no_hook_run_is_no_answer(hook_fire):
     """Running an event for which no hook is configured is an error, and no permission."""
-    with pytest.raises(ValueError, match=r"no hook ran"):
+    with pytest.raises(ValueError, match=r"no hook ran; .* are not for 'Bash'; their matchers: `Bsh`"):
         hook_fire("PreToolUse", [{"matcher": "Bsh", "hooks": [{"type": "command", "command": "true"}]}])
+    with pytest.raises(ValueError, match=r"no hook ran; none is configured for this event"):
+        hook_fire("Stop", [])
 
 
 @pytest.mark.slow

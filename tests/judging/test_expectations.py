@@ -492,6 +492,18 @@ def test_a_call_of_a_reaction_that_was_never_made(wanted: str | None, made: bool
     assert seen == (["when[0].do[0].expect"] if wanted and not made else [])
 
 
+@pytest.mark.parametrize("asked", [True, False])
+@pytest.mark.parametrize("wanted", ["deny", "ask"])
+def test_a_call_about_which_no_hook_was_asked(wanted: str, asked: bool) -> None:
+    """If an expected refusal fails because no hook was asked, that is said."""
+    move = Tools(calls=(call(wanted),))
+    after: list[Exchange] = [pre(Ruling.NONE), performed(BASH)] if asked else [performed(BASH)]
+    seen = outcome(Expectation(), trace(Moved(move=move), *after), script=Script(acts=(move,)))
+    (violation,) = find_violations(seen, initial={}, final_text=nothing)
+    assert violation.seen.startswith("allow")
+    assert ("no hook was asked" in violation.seen) == (not asked)
+
+
 def test_parallel_calls_are_distinguished() -> None:
     """Each of two calls in one turn is checked by its own result."""
     other = replace(BASH, input={"command": "rm"}, label="agent[1]")

@@ -15,12 +15,14 @@ from pytest_hookharness.frontends.harness import USER_ERRORS, Harness
 from pytest_hookharness.frontends.node_ids import anchored, pick
 from pytest_hookharness.frontends.replay_command import TraceItem
 from pytest_hookharness.model.delivery import DoubleCall
+from pytest_hookharness.model.expectations import first_few
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.name_hint import UnknownName
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Double, Scenario
+from pytest_hookharness.model.trace import HookEvent
 from pytest_hookharness.simulation.session.single_event import run_event
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -204,14 +206,21 @@ class HookFire(_ContextTool):
             ValueError: The host has no such event, the event has no such field, or no hook ran.
         """
         scenario = self._context.fired_scenario(event, command, host)
-        response = run_event(self._context.testbed(scenario), event, fields)
+        testbed = self._context.testbed(scenario)
+        response = run_event(testbed, event, fields)
         self._context.results.responses.append(response)
         if not response.hook_runs:
-            raise UnknownName(
-                f"hook_fire({event!r}): no hook ran; either none is configured for this event, "
-                f"or no matcher matches {response.hooked.target!r}"
-            )
+            raise UnknownName(f"hook_fire({event!r}): no hook ran; {_why_none(testbed, response.hooked)}")
         return response
+
+
+def _why_none(testbed: Testbed, hooked: HookEvent) -> str:
+    own = [hook.matcher for hook in testbed.configuration.hooks if hook.event == hooked.event]
+    if not own:
+        return "none is configured for this event"
+    matchers = first_few([f"`{matcher}`" if matcher else "none" for matcher in dict.fromkeys(own)])
+    target = f" for {hooked.target!r}" if hooked.target else ""
+    return f"those of this event are not{target}; their matchers: {matchers}"
 
 
 class HookPayload(_ContextTool):

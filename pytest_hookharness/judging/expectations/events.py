@@ -20,6 +20,7 @@ from pytest_hookharness.model.trace import HookEvent, Moved, Performed, Step, Tr
 from pytest_hookharness.model.verdicts import Violation
 
 Part: TypeAlias = ToolCall | RunCommand | Edit | Read
+_UNASKED = "; no hook was asked: none is configured for such calls, or no matcher fits this one"
 
 
 def broken_calls(outcome: Outcome) -> Iterator[Violation]:
@@ -104,7 +105,9 @@ def _compare(trace: Trace, number: int, move: Move) -> Iterator[Violation]:
     for part in _parts(move):
         seen = _became(part, performed, hooked)
         if part.expect is not None and seen != part.expect:
-            yield Violation(f"{part.label or 'agent'}.expect", part.expect, seen)
+            asked = any(item.hook_runs for item in hooked if _about(item, part))
+            why = "" if asked or seen != Ruling.ALLOW.value else _UNASKED
+            yield Violation(f"{part.label or 'agent'}.expect", part.expect, f"{seen}{why}")
 
 
 def _rest_of_turn(trace: Trace, number: int) -> Sequence[Step]:
