@@ -16,7 +16,6 @@ from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.session_scenario import (
     alone,
     cut_short,
-    in_its_folder,
     may_be_alone,
     scenario_of,
     varied,
@@ -164,7 +163,7 @@ def _with(hook_set: HookSet, session: CheckSession, commands: Collection[str]) -
     kept = [hook for hook in hook_set.hooks if hook.command in commands or _is_once(hook_set, hook)]
     if len(kept) == len(hook_set.hooks) or not may_be_alone(hook_set, kept):
         return session
-    return replace(session, scenario=in_its_folder(hook_set, alone(session.scenario, *kept)))
+    return replace(session, scenario=alone(session.scenario, *kept))
 
 
 def _can_be_alone(hook_set: HookSet, command: str) -> bool:

@@ -109,18 +109,9 @@ def _renamed(hook_set: HookSet, commands: Mapping[str, str]) -> HookSet:
 def _opened(hook_set: HookSet, texts: Mapping[str, str]) -> HookSet:
     """Return a plugin as a project of its own: the folder of a plugin is not the session's to change."""
     bare = replace(hook_set, plugin=False, texts=texts, found=hook_set.found or hook_set)
-    scenario = in_its_folder(hook_set, alone(scenario_of(bare, ()), *hook_set.hooks))
+    scenario = alone(scenario_of(hook_set, ()), *hook_set.hooks)
     inline = scenario.hooks if isinstance(scenario.hooks, Mapping) else None
     return replace(bare, inline=inline, env={**hook_set.env, **scenario.env})
-
-
-def in_its_folder(hook_set: HookSet, scenario: Scenario) -> Scenario:
-    """Return a scenario whose project is the folder of a plugin, as hooks of settings are no plugin's."""
-    if not hook_set.plugin:
-        return scenario
-    variable = hosts.find(hook_set.host).config.plugin_root
-    env = {**scenario.env, **({variable: WORKSPACE} if variable else {})}
-    return replace(scenario, project=hook_set.root, plugin=None, env=env)
 
 
 def may_be_alone(hook_set: HookSet, hooks: Sequence[Hook]) -> bool:
@@ -176,7 +167,7 @@ def cut_short(title: str, scenario: Scenario) -> CheckSession:
 
 
 def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
-    """Return the scenario with these hooks and no others."""
+    """Return the scenario of these hooks only. A host adds all hooks of a plugin, so that is its project."""
     config = hosts.find(scenario.host).config
     configured: dict[str, list[Json]] = {}
     for hook in hooks:
@@ -188,7 +179,10 @@ def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
         if hook.matcher is not None:
             handler["matcher"] = hook.matcher
         configured.setdefault(hook.event, []).append(handler)
-    return replace(scenario, hooks=configured)
+    if scenario.plugin is None:
+        return replace(scenario, hooks=configured)
+    env = {**scenario.env, **({config.plugin_root: WORKSPACE} if config.plugin_root else {})}
+    return replace(scenario, project=scenario.plugin, plugin=None, env=env, hooks=configured)
 
 
 def _answers(hook_set: HookSet) -> Iterator[Answer]:

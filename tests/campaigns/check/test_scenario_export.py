@@ -144,6 +144,23 @@ def of_two_hooks(root):
     return replace(found, place=replace(found.place, hooks=(GATE, GUARD)), problems=problems)
 
 
+def test_a_file_plays_the_one_hook_of_a_plugin(project, tmp_path):
+    """A file for one hook of a plugin has the plugin as its project, as a host would add all of its hooks."""
+    found = of_two_hooks(project)
+    problems = [
+        replace(one, scenario=replace(one.scenario, project=None, plugin=project)) for one in found.problems
+    ]
+    found = replace(found, place=replace(found.place, plugin=True), problems=tuple(problems))
+    gate, _, absent = export(found, tmp_path, lambda *_: True).problems
+    (scenario,) = scenario_files.load(gate.file)
+    assert (scenario.plugin, [*scenario.hooks]) == (None, ["Stop"])
+    assert (scenario.project / "hook.sh").is_file()
+    assert scenario.env == {"CLAUDE_PLUGIN_ROOT": "{{workspace}}"}
+    # With all hooks it stays a plugin.
+    (whole,) = scenario_files.load(absent.file)
+    assert (whole.plugin is None, whole.project, whole.hooks) == (False, None, None)
+
+
 def test_a_file_plays_the_one_hook_that_it_guards(project, tmp_path):
     """If other hooks have problems too, a file has one hook, so that it passes when that hook is fixed."""
     gate, guard, absent = export(of_two_hooks(project), tmp_path, lambda *_: True).problems

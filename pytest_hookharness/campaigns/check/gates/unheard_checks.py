@@ -21,7 +21,6 @@ from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, Tr
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
 from pytest_hookharness.campaigns.check.session_scenario import (
     alone,
-    in_its_folder,
     may_be_alone,
     short_scenario_of,
 )
@@ -104,7 +103,7 @@ def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Se
     scenario = short_scenario_of(hook_set, edits)
     if may_be_alone(hook_set, waiting):
         # Other hooks, such as guards, may refuse the edits.
-        scenario = in_its_folder(hook_set, alone(scenario, *waiting))
+        scenario = alone(scenario, *waiting)
     # Some hooks keep only the lines with the name of the file.
     doubles = {
         name: replace(FAILS, stdout="".join(f"{file}:1:1: error: {_MARK} by {name}\n" for file in files))
