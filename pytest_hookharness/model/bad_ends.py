@@ -12,6 +12,8 @@ from pytest_hookharness.model.verdicts import FindingCode
 
 # After this many refusals in a row nobody would wait for the end; the limiter allows up to 10 of them.
 MANY_REFUSALS = 12
+# The same problem of a hook, by how long its refusals were seen.
+ENDLESS = frozenset(["livelock", "capped", "no-end"])
 _ALLOW_STOP = (
     "Let the hook allow the stop if nothing changed since its last refusal. On hosts that send "
     "`stop_hook_active`, allow the stop if it is true; on others count refusals per session and allow the "

@@ -63,7 +63,8 @@ def test_a_problem_of_the_settings_is_shown_there(report, tmp_path, kind, text, 
 
 
 @pytest.mark.parametrize(
-    ("words", "code"), [("any", 1), ("must-fix", 1), ("none", 0), ("livelock", 1), ("HH004,slow", 0)]
+    ("words", "code"),
+    [("any", 1), ("must-fix", 1), ("none", 0), ("livelock", 1), ("slow,capped", 1), ("HH004,slow", 0)],
 )
 def test_what_fails(report, words, code):
     """--fail-on names the problems that make the exit status 1."""

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence
+from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.session_errors import NO_EXECUTABLE_BIT, hindered_hooks
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
@@ -33,6 +33,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
     PINGPONG,
     SILENT_REFUSAL,
 )
+from pytest_hookharness.model.bad_ends import ENDLESS
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name, hook_names
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import RunCommand

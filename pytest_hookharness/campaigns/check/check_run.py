@@ -27,7 +27,7 @@ from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
 from pytest_hookharness.campaigns.check.hindering_hooks import hindering_hooks, untried_hooks
 from pytest_hookharness.campaigns.check.home_search import look_in_project
-from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
+from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_same, is_wanted
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
 from pytest_hookharness.campaigns.check.session_scenario import NOTHING, mend, with_commands
 from pytest_hookharness.campaigns.check.static.mendable_hooks import as_found
@@ -39,6 +39,7 @@ from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
 from pytest_hookharness.judging.checkup.one_place import at_one_place
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
+from pytest_hookharness.model.bad_ends import ENDLESS
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
@@ -119,7 +120,7 @@ class CheckRun:
             tried=(*summary.tried, *describe_mended(self.place, self._outcomes())),
             open=tuple(dict.fromkeys((*summary.open, *self._open))),
             untried=tuple(untried_hooks(self.place, self._static, self._outcomes())),
-            undecided=(*self._undecided, *summary.undecided),
+            undecided=tuple(dict.fromkeys((*self._undecided, *summary.undecided))),
             interrupted=interrupted,
             failed=failed or any(played.failed for played in self._played),
             seconds=time.monotonic() - self._began,
@@ -141,7 +142,7 @@ class CheckRun:
 
     def _is_found(self) -> bool:
         certain = causes.settled(self.place, self._static, self._outcomes())
-        return self._seeks_one and any(one.id == self.only for one in (*self._problems, *certain))
+        return self._seeks_one and any(is_same(self.only, one.id) for one in (*self._problems, *certain))
 
     def _search(self) -> None:
         """Play all sessions and confirm what they show, or stop when the wanted problem is confirmed."""
@@ -177,7 +178,7 @@ class CheckRun:
             # It would be cut in every session, and the other hooks need the time.
             limit = session_errors.patience(seen, self.settings.hook_timeout)
             self.settings = replace(self.settings, hook_timeout=limit)
-        endless = seen.verdict_name in grouping.ENDLESS
+        endless = seen.verdict_name in ENDLESS
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
         activated = [*checkups.plan_activated(self.place, self.given), *checkups.plan_host_files(self.place)]
@@ -302,7 +303,7 @@ class CheckRun:
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
         if not grouping.is_cut(outcome):
             # A session that was cut used all its time, and others may need less. To prove a loop takes long.
-            took /= _PROOF_FACTOR if outcome.verdict_name in grouping.ENDLESS else 1
+            took /= _PROOF_FACTOR if outcome.verdict_name in ENDLESS else 1
             self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
 

@@ -13,13 +13,15 @@ from typing import TypeAlias
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.failing_gates import with_succeeding_checks
 from pytest_hookharness.campaigns.check.gates.ways_out import find_way_out
-from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence, as_far_as_seen, is_cut
+from pytest_hookharness.campaigns.check.grouping import SymptomEvidence, as_far_as_seen, is_cut
+from pytest_hookharness.campaigns.check.hook_statistics import is_same
 from pytest_hookharness.campaigns.check.session_scenario import alone
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.checkup.bad_ends import refused_throughout
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
+from pytest_hookharness.model.bad_ends import ENDLESS
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
@@ -137,4 +139,10 @@ class Confirmation:
             # As far as it was played again it went as before, and no time was left to prove it once more.
             return wanted
         found = find_symptoms(outcome, mark=corpora.MARKER, harmless=session.harmless)
-        return next((one for one in found if one.cause == wanted.cause), None)
+        exact = (one for one in found if one.cause == wanted.cause)
+        return next(exact, next((one for one in found if _is_like(one, wanted)), None))
+
+
+def _is_like(one: Symptom, wanted: Symptom) -> bool:
+    """Return whether a symptom is the wanted one, also where more or less of an endless loop was seen."""
+    return is_same(one.kind, wanted.kind) and one.cause[1:] == wanted.cause[1:]

@@ -22,6 +22,7 @@ from pytest_hookharness.judging.checkup.bad_ends import open_questions
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.codes import INERT_GUARD, MISSING_INPUT, STAGED
 from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, MANGLED, NEVER_FIRED, NOT_RUN
+from pytest_hookharness.model.bad_ends import ENDLESS
 from pytest_hookharness.model.checkup import (
     CheckReport,
     CheckSession,
@@ -41,7 +42,6 @@ from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Undecided
 
 # Verdicts on sessions whose end hooks refuse again and again.
-ENDLESS = frozenset(["livelock", "capped", "no-end"])
 _NO_GIT = "Git is not installed here, so no copy was a repository; what hooks do in one was not tested."
 # What was done when the time ended says nothing about the hooks.
 _WHILE = re.compile(r"(?<=the time budget ended) while .*", re.DOTALL)

@@ -16,7 +16,7 @@ from pytest_hookharness.campaigns.guards.unasked import find_unasked
 from pytest_hookharness.execution.processes.slots import competition, slowdown
 from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW, UNASKED
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN, catalogue
-from pytest_hookharness.model.bad_ends import BAD_ENDS
+from pytest_hookharness.model.bad_ends import BAD_ENDS, ENDLESS
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, script_of
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, ProcessResult
@@ -170,6 +170,7 @@ def _problem(hook_set: HookSet, hook: Hook, code: FindingCode, text: str, advice
 
 
 _COUNTED = re.compile(r"-\d+$")
+_ENDLESS = re.compile(rf"^(?:{'|'.join(sorted(ENDLESS))})(?=-|$)")
 
 
 def name_problem(symptom: Symptom, taken: Collection[str]) -> str:
@@ -195,7 +196,16 @@ def _kinds() -> set[str]:
 
 def is_wanted(only: str, name: str, kind: str) -> bool:
     """Return whether ``only`` asks for a problem: by its name, by its kind, or not at all."""
-    return only in ("", name) or only.lower() == kind.lower()
+    return not only or is_same(only, name) or is_same(only.lower(), kind.lower())
+
+
+def is_same(name: str, other: str) -> bool:
+    """
+    Return whether two names, of problems or of kinds, are those of the same one.
+
+    A stop that is refused without end has one of several names, by how much of it was seen.
+    """
+    return _ENDLESS.sub("livelock", name) == _ENDLESS.sub("livelock", other)
 
 
 def require_name(name: str, hook_sets: Sequence[HookSet]) -> None:

@@ -17,13 +17,14 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import BEFORE_CALLS, STOPS, hooks_at, role_of
 from pytest_hookharness.campaigns.check.corpora import MARKER
 from pytest_hookharness.campaigns.check.failing_gates import failing_checks
-from pytest_hookharness.campaigns.check.grouping import ENDLESS, ProvedSymptom, group
+from pytest_hookharness.campaigns.check.grouping import ProvedSymptom, group
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut, shortened
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of, together
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT
 from pytest_hookharness.judging.findings.codes import UNGUARDED_TOOL
+from pytest_hookharness.model.bad_ends import ENDLESS
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, is_named
 from pytest_hookharness.model.moves import FIRST_PROMPT, Stop
 from pytest_hookharness.model.outcome import Outcome

@@ -7,7 +7,6 @@ An entry names a problem as the report does, and may name its host, its plugin o
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.grouping import ENDLESS
+from pytest_hookharness.campaigns.check.hook_statistics import is_same
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.frontends.option_types import OptionError
 from pytest_hookharness.model.checkup import AcceptedProblem, CheckReport, HookSet, Problem, is_named
@@ -23,8 +22,6 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.name_hint import name_hint
 
 _KEYS = ("problem", "host", "part", "hooks", "reason")
-# One check proves a loop and another one sees the host end it: the problem is the same.
-_LOOPS = re.compile(rf"^(?:{'|'.join(sorted(ENDLESS))})-")
 _HEAD = """\
 # Accepted problems of the hooks. `hookharness check --baseline FILE` lists them with their reasons, and they
 # do not fail it. Each needs a reason.
@@ -50,8 +47,7 @@ class BaselineEntry:
 
     def is_for(self, problem: Problem, place: HookSet) -> bool:
         """Return whether the entry accepts a problem of a hook set."""
-        # The number of replacements says whether it is a loop.
-        same = _LOOPS.subn("", self.problem) == _LOOPS.subn("", problem.id)
+        same = is_same(self.problem, problem.id)
         commands = _commands(place, problem)
         known = not self.hooks or (bool(commands) and {*self.hooks}.issuperset(commands))
         return same and known and self.is_about(place)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import __version__
+from pytest_hookharness.campaigns.check.hook_statistics import is_same
 from pytest_hookharness.frontends import screen
 from pytest_hookharness.frontends.checkup import status_of
 from pytest_hookharness.frontends.option_types import OptionError
@@ -70,7 +71,8 @@ def _counting(report: CheckReport, fail_on: Sequence[str]) -> list[Problem]:
         and (
             ANY in fail_on
             or (MUST_FIX in fail_on and problem.symptom.must_fix)
-            or {problem.symptom.kind.lower(), problem.symptom.code.lower()} & {*fail_on}
+            or any(is_same(word, problem.symptom.kind.lower()) for word in fail_on)
+            or problem.symptom.code.lower() in fail_on
         )
     ]
 

@@ -146,3 +146,13 @@ def test_answers_with_keys_that_the_host_does_not_know(other, texts):
     found = [one.symptom for one in at_one_place(problems)]
     assert [one.text.rpartition("keys " if "keys " in one.text else ": ")[2] for one in found] == texts
     assert [one.hook for one in found] == (["./a.sh, ./b.sh"] if len(texts) == 1 else ["./a.sh", "./b.sh"])
+
+
+@pytest.mark.parametrize("seen", ["livelock", "capped", "no-end"])
+@pytest.mark.parametrize("only", ["livelock", "capped", "no-end"])
+def test_an_endless_loop_has_several_names(only, seen):
+    """A refusal without end is found by each name that a check with more or less time gives to it."""
+    assert is_wanted(f"{only}-gate", f"{seen}-gate", seen)
+    assert is_wanted(only, f"{seen}-gate", seen)
+    assert not is_wanted(f"{only}-gate", f"{seen}-other", seen)
+    assert not is_wanted(f"{only}-gate", "gate", "MANGLED")
