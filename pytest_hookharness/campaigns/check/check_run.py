@@ -39,7 +39,6 @@ from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
 from pytest_hookharness.judging.checkup.one_place import at_one_place
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
-from pytest_hookharness.model.bad_ends import ENDLESS
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
@@ -178,7 +177,7 @@ class CheckRun:
             # It would be cut in every session, and the other hooks need the time.
             limit = session_errors.patience(seen, self.settings.hook_timeout)
             self.settings = replace(self.settings, hook_timeout=limit)
-        endless = seen.verdict_name in ENDLESS
+        endless = is_same("livelock", seen.verdict_name)
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
         activated = [*checkups.plan_activated(self.place, self.given), *checkups.plan_host_files(self.place)]
@@ -303,7 +302,7 @@ class CheckRun:
         outcome, took = runner.do(partial(session_errors.play_timed, session, settings), until)
         if not grouping.is_cut(outcome):
             # A session that was cut used all its time, and others may need less. To prove a loop takes long.
-            took /= _PROOF_FACTOR if outcome.verdict_name in ENDLESS else 1
+            took /= _PROOF_FACTOR if is_same("livelock", outcome.verdict_name) else 1
             self._least = took if self._least == _LEAST else min(self._least, took)
         return outcome
 
