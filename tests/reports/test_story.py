@@ -574,6 +574,8 @@ def test_refused_and_failed_tool_calls_are_shown() -> None:
     "seen,verdict,expected",
     [
         (trace(PROMPT, asked(event="UserPromptSubmit")), Terminated(turn=0), "the agent never started"),
+        (trace(), Terminated(turn=0), "started no session with these settings"),
+        (trace(PROMPT), Terminated(turn=0), "the session ended before the agent's first turn"),
         (
             trace(STOP, asked(Ruling.NONE, halt="enough")),
             Terminated(turn=1),
@@ -593,7 +595,7 @@ def test_refused_and_failed_tool_calls_are_shown() -> None:
     ],
 )
 def test_the_kinds_of_termination_differ(seen: Trace, verdict: Verdict, expected: str) -> None:
-    """A refused prompt, a hook that halted everything and an allowed stop read differently."""
+    """A refused prompt, no session at all, a hook that ended a turn and an allowed stop read differently."""
     assert expected in first_line(outcome(verdict, seen))
 
 

@@ -99,7 +99,8 @@ def _verdict(outcome: Outcome, longest: int) -> str:
     match verdict:
         case verdicts.Terminated():
             # An end that a hook did not decide must not read like one that it did.
-            name = shown_verdict(outcome) if _hollow(outcome) is not None else outcome.verdict_name
+            undecided = _hollow(outcome) is not None or not outcome.trace.steps
+            name = shown_verdict(outcome) if undecided else outcome.verdict_name
             return f"{name}: {_terminated(outcome, verdict)}"
         case verdicts.Capped():
             return f"capped: {_capped(verdict, host)}{_without_cap(verdict, longest)}"
@@ -130,8 +131,11 @@ def _terminated(outcome: Outcome, verdict: verdicts.Terminated) -> str:
     after = f"after {counted(blocks, 'block')}" if blocks else "without a block"
     if halts := _halts(outcome):
         return f"a hook ended the turn, turn {verdict.turn}, {after}: {quoted(halts[-1], 160)}"
+    if not outcome.trace.steps:
+        return f"{plain(outcome.host, 40)} started no session with these settings"
     if verdict.turn == 0:
-        return "the hooks refused the prompt, so the agent never started"
+        refused = "the hooks refused the prompt, so the agent never started"
+        return refused if blocks else "the session ended before the agent's first turn"
     hollow = _hollow(outcome)
     if hollow is not None:
         # The nearest name is enough in one line; all of them follow in the story.
