@@ -21,9 +21,9 @@ from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wante
 from pytest_hookharness.campaigns.check.lent_home import lent_home
 from pytest_hookharness.campaigns.check.project_copy import copyable
 from pytest_hookharness.campaigns.check.scenario_export import export, shows
+from pytest_hookharness.campaigns.check.static.correctable_hooks import cannot_run
 from pytest_hookharness.campaigns.check.static.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.static.mac_shell import describe_mac_problems
-from pytest_hookharness.campaigns.check.static.mendable_hooks import cannot_run
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.execution.workspace.project_copies import ProjectCopies

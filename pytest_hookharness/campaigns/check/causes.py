@@ -16,8 +16,8 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.grouping import ENDLESS, SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.session_errors import NO_EXECUTABLE_BIT, hindered_hooks
+from pytest_hookharness.campaigns.check.static.correctable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
-from pytest_hookharness.campaigns.check.static.mendable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
@@ -160,13 +160,13 @@ def independent(
     """
     found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
     broken = {*static.stuck, *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name)}
-    mended, hindered = {*_executable(static, outcomes)}, {*hindered_hooks(outcomes)}
+    executable, hindered = {*_executable(static, outcomes)}, {*hindered_hooks(outcomes)}
     symptoms = [
         one
         for one in found
         if one.symptom.kind not in _STATIC
         and not _is_of(one.symptom, hindered)
-        and not _is_of(one.symptom, broken - mended if _ran(one, mended) else broken)
+        and not _is_of(one.symptom, broken - executable if _ran(one, executable) else broken)
         and not (network_program(one.symptom) or is_moot(one) or _is_unread_anyway(one) or _is_misarmed(one))
     ]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
@@ -203,9 +203,9 @@ def _executable(static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[s
     )
 
 
-def _ran(evidence: SymptomEvidence, mended: Collection[str]) -> bool:
+def _ran(evidence: SymptomEvidence, executable: Collection[str]) -> bool:
     """Return whether the scripts were executable in the symptom's session, and the symptom is not NOT-RUN."""
-    runs = (run for _, run in evidence.trace.hook_runs() if run.hook.command in mended)
+    runs = (run for _, run in evidence.trace.hook_runs() if run.hook.command in executable)
     return evidence.symptom.kind != NOT_RUN.name and all(run.ending != NO_EXECUTABLE_BIT for run in runs)
 
 

@@ -14,7 +14,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     name_problem,
 )
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
-from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands
+from pytest_hookharness.campaigns.check.static.correctable_hooks import original_commands
 from pytest_hookharness.campaigns.check.tried_sessions import describe_tried, describe_varied
 from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.campaigns.stress.plan import OUT_OF_TIME

@@ -23,8 +23,8 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.copied_files import copied_files, installed_plugin, namesakes
 from pytest_hookharness.campaigns.arming.project_texts import read_text, without_json_comments
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
+from pytest_hookharness.campaigns.check.static.correctable_hooks import missing_script
 from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS
-from pytest_hookharness.campaigns.check.static.mendable_hooks import missing_script
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.checkup import HookSet

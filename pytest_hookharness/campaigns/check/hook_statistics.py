@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.check.reads.compared_tools import VS_CODE_TOOLS, foreign_tools
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
+from pytest_hookharness.campaigns.check.static.correctable_hooks import as_written
 from pytest_hookharness.campaigns.check.static.hook_program import empty_run
-from pytest_hookharness.campaigns.check.static.mendable_hooks import as_written
 from pytest_hookharness.campaigns.check.static.timeout_units import short_timeouts
 from pytest_hookharness.campaigns.guards.unasked import find_unasked
 from pytest_hookharness.execution.processes.slots import competition, slowdown

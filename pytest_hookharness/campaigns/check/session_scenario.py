@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles
-from pytest_hookharness.campaigns.check.static.mendable_hooks import bare_scripts, right_commands
+from pytest_hookharness.campaigns.check.static.correctable_hooks import bare_scripts, right_commands
 from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, short_timeouts
 from pytest_hookharness.execution.workspace import uv_stand_in
 from pytest_hookharness.model.checkup import CheckSession, HookSet
@@ -53,7 +53,7 @@ def _settings_of(hook_set: HookSet) -> DraftFiles:
     return files
 
 
-def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
+def with_corrections(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     """
     Return a hook set whose sessions have correct paths, executable scripts and long enough timeouts.
 
@@ -67,14 +67,14 @@ def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     bare = bare_scripts(placed)
     texts = {path: text for scripts in bare.values() for path, text in scripts.items()}
     if hook_set.plugin:
-        mendable = (texts or right) and all(_is_plain(hook_set, hook) for hook in hook_set.hooks)
-        return _opened(placed, texts) if mendable else hook_set
+        correctable = (texts or right) and all(_is_plain(hook_set, hook) for hook in hook_set.hooks)
+        return _opened(placed, texts) if correctable else hook_set
     # A session makes files executable that begin as programs do.
-    mended = _with_longer_timeouts(replace(placed, texts={**placed.texts, **texts}))
+    corrected = _with_longer_timeouts(replace(placed, texts={**placed.texts, **texts}))
     # Keep hooks that only a too short timeout ended.
-    pairs = zip(mended.hooks, hook_set.hooks, strict=True)
+    pairs = zip(corrected.hooks, hook_set.hooks, strict=True)
     able = {*bare, *(before.command for one, before in pairs if one.timeout != before.timeout)}
-    return with_commands(mended, {**dict.fromkeys({*hindering} - able, NOTHING), **right}) or mended
+    return with_commands(corrected, {**dict.fromkeys({*hindering} - able, NOTHING), **right}) or corrected
 
 
 def _with_longer_timeouts(hook_set: HookSet) -> HookSet:

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_hookharness.campaigns.check.causes import certain, independent, settled
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
-from pytest_hookharness.campaigns.check.static.mendable_hooks import NOT_EXECUTABLE
+from pytest_hookharness.campaigns.check.static.correctable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import RunCommand, Script, Stop

@@ -23,7 +23,7 @@ from pytest_hookharness.campaigns.check.fixes.fix_sessions import (
 )
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
-from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands, rename_hooks
+from pytest_hookharness.campaigns.check.static.correctable_hooks import original_commands, rename_hooks
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN
 from pytest_hookharness.model.checkup import (

@@ -81,6 +81,6 @@ def _symptom(outcome: Outcome, hook: str, limit: int) -> Symptom:
     event = next(hooked.event for _, hooked in outcome.trace.hooked() if commands_of(hooked.deciding) == hook)
     text = (
         f"{event} is refused {limit} times and then allowed; after the next prompt it is allowed at once, "
-        "although nothing was mended."
+        "although nothing was fixed."
     )
     return symptom_of(STUCK_PHASE, hook, text, _ADVICE, turn=1)
