@@ -205,7 +205,7 @@ class Agent:
 
     def further(self, earlier: Agent, repetitions: int) -> Agent:
         """
-        Return the agent after more repetitions of a cycle, of which it sees the same in each.
+        Return the agent after more repetitions of a cycle, if it sees the same messages in each.
 
         ``earlier`` is the agent one repetition ago.
         """

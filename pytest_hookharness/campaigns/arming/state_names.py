@@ -16,9 +16,8 @@ SESSION = "{{session_id}}"
 TASK = FIRST_PROMPT.text
 # A limit that a loop with it reaches before the host's own cap.
 LIMIT = 3
-# Each searches the name of a field for what the field holds: the identifier of a session, a time, a limit, a
-# total (which is more than the number of what is done), a path, a switch, and what is to be done or said at
-# the end.
+# Each pattern fits names of fields that hold one thing: the identifier of a session, a time, a limit, a total
+# (more than the number of things done), a path, a switch, or the last task or words.
 is_session = re.compile(r"session(?:_?id)?$", re.IGNORECASE).search
 is_time = re.compile(
     r"(?:_at|_time|date|stamp|_since|updated|started|created|last_check\w*)$|^(?:time|at|stamp|started)(?!out)"

@@ -154,7 +154,7 @@ def independent(
     reach: Sequence[str] = (),
 ) -> list[SymptomEvidence]:
     """
-    Return the symptoms that do not follow from a static defect, from a hook that did not run, or from us.
+    Return the symptoms not caused by a static defect, by a hook that did not run, or by the harness.
 
     Symptoms that name a lent folder of the user (``reach``) are left out: hooks may write there.
     """

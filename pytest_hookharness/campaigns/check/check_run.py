@@ -224,7 +224,7 @@ class CheckRun:
         self._problems += [one for one in found if is_wanted(self.only, one.id, one.symptom.kind)]
 
     def _leave_out(self, first: Outcome) -> Outcome:
-        """Leave out hooks that keep the others from being tried; return the first outcome without them."""
+        """Leave out hooks that keep others from being tried; return the outcome of the first session then."""
         hindering = hindering_hooks(self.place, self._static, first)
         if (place := with_corrections(self.place, hindering)) == self.place:
             return first

@@ -77,9 +77,9 @@ FAILS, _SUCCEEDS = Double(exit=1, stdout="1 check failed\n"), Double(stdout="All
 
 def find_gates(hook_set: HookSet, waiting: Sequence[Hook], play: TryOut) -> list[CheckSession]:
     """
-    Return the session in which checks of Stop hooks fail, in the project or in one that they check.
+    Return the sessions in which checks of Stop hooks fail, in the project or with files that they check.
 
-    Sessions with new files come first, then those with changes of files that git tracks.
+    New files are tried first, then changes of files that git tracks.
     """
     for prepared, known in ((False, False), (True, False), (True, True)):
         planned = [*plan_failing_gates(hook_set, waiting, prepared=prepared, known=known)]

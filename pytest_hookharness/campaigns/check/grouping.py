@@ -60,7 +60,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SymptomEvidence:
-    """One cause, with the shortest session that showed it, the titles of all, and those in other words."""
+    """One symptom, with the shortest session that showed it, the titles of all, and its other wordings."""
 
     id: str
     symptom: Symptom
@@ -178,7 +178,7 @@ def _difficulty(one: tuple[CheckSession, Outcome, Symptom]) -> tuple[bool, bool,
     """Return what is smallest for the session that shows a symptom most plainly."""
     session, outcome, _ = one
     scenario = session.scenario
-    # Of hooks that run beside copies of themselves it is hard to say which one did something.
+    # If hooks run beside copies of themselves, it is hard to say which one did something.
     return bool(session.event), scenario.parallel is not None, len(scenario.vary), outcome.trace.turns
 
 
@@ -191,7 +191,7 @@ def summarise(
     """Return what all sessions of a hook set show together, besides symptoms."""
     outcomes = [one.outcome for one in played if one.outcome is not None]
     before = original_commands(hook_set)
-    # Of a handler that is no command, only an answer was assumed.
+    # For a handler that is no command, only an answer was assumed.
     ran = [run.hook.command for one in outcomes for _, run in one.trace.hook_runs() if run.run]
     problems = tuple(find_problems(hook_set, outcomes))
     wrong = {problem.symptom.hook for problem in problems}

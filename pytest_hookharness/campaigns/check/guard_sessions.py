@@ -66,7 +66,7 @@ from pytest_hookharness.model.protocol import Hook
 
 # The number of hooks whose refusals are tried in other ways, and that are proved to allow another spelling.
 _MOST_GUARDS, _MOST_PROVED = 8, 6
-# Of one hook: the commands that are tried in all forms, and the files that texts mention.
+# For each hook: how many commands are tried in all forms, and how many files that texts mention.
 _MOST_WHOLE, _MOST_FILES = 1, 2
 # The seconds that a session of one slow hook may take, and the acts that it has nevertheless: those for one
 # command, or for one file.

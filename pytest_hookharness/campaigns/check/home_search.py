@@ -82,7 +82,7 @@ class _Search(Observer):
         inside: dict[str, set[str]] = {}
         for path, commands in self._missing("").items():
             if not path.startswith(_AWAY):
-                # Whoever looks for such a name in the project's folder too has another place for it.
+                # A hook that also looks for such a name in the project has another place for it.
                 inside.setdefault(PurePath(path).name, set()).update(commands)
         for path, commands in self._missing(_AWAY).items():
             others = inside.get(PurePath(path).name, set())

@@ -206,8 +206,8 @@ def read_components(
     """
     Yield a hook set for each skill, command or subagent with hooks of its own; equal ones are one.
 
-    Those of a folder that have only flaws are one as well. What is read is added to the ``known`` real files,
-    with the host's name: a folder may be a link to another one.
+    Those of a folder that have only flaws are one as well. The real path of each file that is read is added
+    to ``known``, with the host's name: a folder may be a link to another one.
     """
     found: dict[str, HookSet] = {}
     folders = [path.removeprefix(place) for path in profile.config.components if path.startswith(place)]

@@ -230,6 +230,6 @@ def stand_ins(hook_set: HookSet) -> dict[str, Double]:
 
 
 def describe_stand_ins(hook_set: HookSet) -> Iterator[str]:
-    """Yield what ran in the place of programs that this machine lacks."""
+    """Yield sentences about test doubles that replaced programs which this machine lacks."""
     if stand_ins(hook_set):
         yield "uv is not on PATH: its scripts that need no package were run with Python alone."

@@ -87,7 +87,7 @@ def silent_refusal(hook_set: HookSet, hook: Hook) -> str:
     profile = hosts.find(hook_set.host)
     by_status = profile.replies.rules.get("code refuses")
     texts = hook_set.scripts_of(hook)
-    # Of some hosts nobody says from which stream they take the reason.
+    # For some hosts it is not documented from which stream they take the reason.
     if by_status is None or "standard error" not in by_status.text:
         return ""
     is_known = hook.event in profile.events and hook.type == "command" and len(texts) == 1

@@ -35,7 +35,7 @@ from pytest_hookharness.model.protocol import Basis, Hook, Json
 _IGNORED, _NO_EFFECT = "ignored: ", " has no effect on "
 # Keys whose values are texts, so that an unknown one is a text too.
 _TEXT = re.compile(r"(?:reason|context|message|feedback|text)$|^output$", re.IGNORECASE)
-# What the agent is to be told, at any host.
+# Keys of texts for the agent, on all hosts.
 _FOR_THE_AGENT = frozenset({
     "additionalContext", "additional_context", "agent_message", "agentMessage", "followup_message", "context",
 })  # fmt: skip
@@ -98,7 +98,7 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
     seen = set[str]()
     for answer in answers:
         faults = [_fault(hook_set.host, hook, answer) for hook in hooks]
-        # Of the keys of one place the first ones are enough.
+        # The first keys of one object are enough.
         cause = NONE_READ if faults[0].startswith(NONE_READ) else faults[0]
         if not all(faults) or cause in seen:
             continue
@@ -180,7 +180,7 @@ def _fault_of(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
     fault = hosts.read_reply(profile, hook, hook.event, value).fault or ""
     rule, key = profile.events[hook.event], fault.removeprefix(_IGNORED).partition(_NO_EFFECT)[0].strip("'")
     assumed = any(one.basis is Basis.ASSUMED and key in one.text for one in rule.rests_on)
-    # Of an event that no simulation has, little is known.
+    # Little is known about an event that no simulation has.
     if _NO_EFFECT in fault and (rule.unreachable or assumed):
         return ""
     return fault.removeprefix(_IGNORED) if fault.startswith(_IGNORED) else ""

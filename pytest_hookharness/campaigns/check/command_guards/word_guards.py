@@ -190,7 +190,7 @@ def _data(words: str) -> Iterator[tuple[str, str]]:
             yield line.format(words), line.format(HARMLESS)
 
 
-# Files with secrets, each with one of its kind that has none.
+# Files with secrets, each with a similar file without secrets.
 _PAIRS = (
     (".env", ".env.example"),
     (".env.local", ".env.example"),
@@ -201,7 +201,7 @@ _PAIRS = (
 _EXCEPTS = re.compile(r"example|sample|template|\.pub\b|\bdist\b", re.IGNORECASE)
 _MOST, _FOLDER = 3, "/work/app/"
 _COMMAND = "'.tool_input.command // empty'"
-# What gives the path of a file, and its last part.
+# Code that gives the path of a file, and code that gives the last part of a path.
 _PATH = re.compile(
     r"(?P<start>\bjq[ \t]+(?:-\w+[ \t]+)*)(?P<mark>['\"])[^'\"\n]*\bfile_?[pP]ath\b[^'\"\n]*(?P=mark)"
 )

@@ -1,8 +1,8 @@
 """
 Stop hooks that miss changes, or take a missing program for a failed check.
 
-A hook is tried if it refuses the stop only while its check fails, or only after changes. It is played with
-no change, with changes that git shows in another way, and without the program of the check.
+The check tries hooks that refuse the stop only while their own check fails, or only after changes. It plays
+them with no change, with changes that git shows differently, and without the program of their check.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pytest_hookharness.model.trace import HookEvent, commands_of
 from pytest_hookharness.model.verdicts import FindingCode
 
 _COMMIT = RunCommand(command="git add -A && git commit --quiet -m work")
-# When a gate allows the stop, in words, and the advice.
+# Changes after which a gate allows the stop, in words, each with the advice.
 _SAME, _TRACKED = ("", "the same"), ("", "a file beside it that git tracks")
 _NEW_FILE = (
     "if the file is new",
@@ -56,7 +56,7 @@ _COMMITTED = (
 # Copies of the project have no remote, so a gate that compares with one may miss commits there.
 _OF_REMOTE = re.compile(r"\borigin/|@\{u|\bupstream\b|\bmerge-base\b")
 _ASKS_FOR_COMMIT = re.compile(r"\bcommit|\bstash|\bclean\b", re.IGNORECASE)
-# What a shell says of a missing program, and how a gate says it in words of its own.
+# The message of a shell about a missing program, and a gate's own message about it.
 _NOT_FOUND = re.compile(r"[\w./-]+: (?:command )?not found|No such file or directory")
 _NAMES_MISSING = re.compile(
     r"not (?:installed|available|found)|\bmissing\b|\binstall\b|unavailable|cannot (?:be )?(?:run|start)",
@@ -126,7 +126,7 @@ def _unseen_changes(
         # Another file was the reason.
         return
     wanted = [_NEW_FILE] if _TRACKED in refused and not _is_told(hook_set, hook) else []
-    # What is new is seen there, so the place or the name is the reason.
+    # The gate sees a new file there, so the folder or the name is the reason.
     wanted += [_NEW_FOLDER, _LETTERS] if _NEW_FILE in refused else []
     wanted += [_COMMITTED] if _COMMITTED in forms else []
     allowed = [form for form in wanted if _is_allowed(plays[form].outcome)]
@@ -154,7 +154,7 @@ def _is_told(hook_set: HookSet, hook: str) -> bool:
 
 
 def _changes(gate: CheckSession) -> dict[tuple[str, str], CheckSession]:
-    """Return the session with the same changes, with those to compare with, and with others."""
+    """Return sessions with the gate's own changes, with similar ones for comparison, and with other kinds."""
     acts, changed = gate.scenario.script.acts, _changed(gate.scenario.script.acts)
     beside = {path: _with_suffix(path, "2") for path in changed}
     new = _renamed(gate, beside)

@@ -34,7 +34,7 @@ def prove_spent_limits(
     """
     Yield the hooks that allow the next turn's stop at once, after they gave up in one turn.
 
-    Only played sessions in which a check kept failing are looked at.
+    The sessions are those already played in which a check kept failing.
     """
     told = set[str]()
     for one in played:

@@ -1,8 +1,8 @@
 """
 Hooks that start tests or a linter after an edit, or at the stop, and do not tell the agent that these fail.
 
-Each is played with test doubles that fail. A problem is only a hook that prints their output where the host
-shows it to nobody: one that drops the output may run the program only to change files.
+Each is played with test doubles that fail. It is a problem only if the hook prints their output where the
+host passes it to nobody: a hook that drops the output may run the program only to change files.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pytest_hookharness.model.protocol import Hook, Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 
 _ROLES = (hosts.Role.AFTER_TOOL, hosts.Role.STOP)
-# What checks something, by the name of the program or what it is asked to do; and what changes files.
+# Programs that check something, by name or arguments, and programs that change files.
 _CHECKS = re.compile(
     r"test|lint|check|tsc|type|\bvet\b|clippy|jest|mypy|pyright|ruff|biome|flake8|phpstan|phpunit|rspec|rubocop"
     r"|verify",
@@ -44,14 +44,14 @@ _CHANGES = re.compile(
     r"--fix|--apply|:fix\b|--write|\binstall\b|\bgenerate\b|\bfmt\b|(?<!-)(?:\bformat|Format)\b"
     r"|prettier(?!.*(?:--check|-c)\b)"
 )
-# What shows a person a message.
+# Programs that show a person a message.
 _NOTIFIES = re.compile(r"\b(?:notify-send|osascript|terminal-notifier)\b")
-# Part of what the doubles and the stand-ins print.
+# A part of the output of the test doubles and of the scripts that replace checks.
 _MARK = "1 check failed"
 # Kinds of files for hooks that name none.
 _USUAL = ("ts", "py")
 _MOST_FILES = 4
-# Problems that already say so; CRASHED says that only exit code 2 refuses.
+# Problems that already report this; CRASHED says that only exit code 2 refuses.
 _ALREADY_REPORTED = frozenset({UNSEEN_REASON.name, CRASHED.name})
 
 
@@ -60,7 +60,7 @@ def prove_unheard_checks(
 ) -> Iterator[ProvedSymptom]:
     """Yield the hooks that do not tell the agent that their check failed, if no problem says so already."""
     told = ", ".join(one.symptom.hook for one in known if one.symptom.kind in _ALREADY_REPORTED)
-    # Those that the host waits for.
+    # Only hooks that the host waits for.
     hooks = [hook for hook in hooks_at(hook_set, _ROLES) if not hook.options.get("async")]
     checks = {hook.command: names for hook in hooks if (names := _checks_of(hook_set, hook))}
     waiting = [hook for hook in hooks if hook.command in checks and not is_named(hook.command, told)]

@@ -51,7 +51,7 @@ _CONDITION = re.compile(r"(?:(?:^|[;&|])[ \t]*![ \t]|\b(?:if|elif|while|until)\b
 _NO_WORK = re.compile(r"[ \t]+--?(?:version|help|h|V)\b|[ \t]*\(")
 # The rest of a list of commands.
 _REST = re.compile(r"(?:[^\n\\|]|\\[\s\S]|\|[ \t]*\n?|\n[ \t]*(?=[)|&\"]))*")
-# What a script may do after a call that fails, and nobody is told.
+# Statements after a call by which a script hides that it failed.
 _SILENT = re.compile(
     r"(?:true|:|(?:exit|return)[ \t]+0)[ \t]*(?:[)}\n;\"]|$)"
     r"|echo[ \t]+(?:\"[^\"\n$`]{0,80}\"|'[^'\n]{0,80}'|[\w.-]{1,80})[ \t]*\)"

@@ -84,7 +84,7 @@ def _say_so(hook_set: HookSet, hooks: Sequence[Hook], tool: str) -> str:
     return _SAY_SO.format(tool, status)
 
 
-# A whole branch that ends the script, with nothing behind it but words and the status.
+# A branch that ends the script, followed only by printed words and the exit status.
 _ONLY_WITH = re.compile(
     r"^if[ \t]+(?:command[ \t]+-[vV]|which|type|hash)[ \t]+(?P<tool>[A-Za-z][\w.+-]*)[^\n|]*"
     r"(?:;|\n)[ \t]*then[ \t]*\n"
@@ -97,7 +97,7 @@ _OR_REFUSES = re.compile(
     r"^[ \t]*(?P<tool>python)[ \t]+(?!-[cm]\b)[^\n;&|]*\|\|[ \t]*exit[ \t]+2\b", re.MULTILINE
 )
 _REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:2\b|[\"$])|\bexit[ \t]*(?:$|[;)}])", re.MULTILINE)
-# The script may bring the program, as from a virtual environment.
+# The script may provide the program, as from a virtual environment.
 _BRINGS = re.compile(r"\bPATH\+?=|^[ \t]*(?:source|\.|eval|alias)[ \t]", re.MULTILINE)
 _RENAMED, _MOST = "python", 20
 

@@ -140,7 +140,7 @@ def without_silent_questions(code: str, *, warnings: bool = False) -> str:
     """
     Return a script, given without comment lines, with blanks in place of programs that it misses silently.
 
-    With ``warnings``, also of programs whose lack it only reports on standard error before it ends with 0.
+    With ``warnings``, also programs whose lack it only reports on standard error before it ends with 0.
     """
     for one in questions_in(code):
         if not one.tells or (warnings and one.warns):

@@ -69,7 +69,7 @@ def _end(hook_set: HookSet, hook: Hook, *, warns: bool) -> tuple[str, int]:
 
 def silent_question(text: str, *, warns: bool = False) -> tuple[str, int]:
     """
-    Return the program without which a script ends with 0 before it can refuse, and the line of that.
+    Return the program without which a script ends with 0 before it can refuse, and the line where it ends.
 
     The script ends silently; with ``warns``, after a warning on standard error. The result is an empty text
     and 0 if there is no such program.

@@ -75,7 +75,7 @@ def _never_set(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
 
 
 def _takes_argument(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
-    """Return in words where a script looks for its input in vain: the same words for all names."""
+    """Return, in words, the argument from which a script takes its input and which is missing; or nothing."""
     return ("first argument",) if absent_argument(hook_set, hook) else ()
 
 

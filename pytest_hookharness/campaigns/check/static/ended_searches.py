@@ -1,11 +1,11 @@
 """
 Searches in strict shell scripts whose status is not what was meant, and texts that are taken for an option.
 
-Under ``set -e`` a value that `grep` does not find ends the script, also where the next lines are for an empty
-value. Under ``pipefail`` a pipe to ``grep -q`` fails where it finds something early in a long text, as `grep`
-ends there and the writer gets SIGPIPE.
-Bash and dash refuse a format such as ``- %s``, and GNU grep refuses a pattern such as ``--force``; a dash
-alone is a text for both. Calls that end their options with ``--``, or give the pattern with ``-e``, work.
+Under ``set -e`` the script ends where `grep` finds nothing, even if the next lines handle an empty value.
+Under ``pipefail`` a pipe to ``grep -q`` fails where it finds something early in a long text, as `grep` ends
+there and the writer gets SIGPIPE. Bash and dash refuse a format such as ``- %s``, and GNU grep refuses a
+pattern such as ``--force``; a dash alone is a text for both. Calls that end their options with ``--``, or
+give the pattern with ``-e``, work.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TAKEN = re.compile(
     r"(?(default)\})\"?[ \t]*(?:_*)$",
     re.MULTILINE,
 )
-# A file whose reader is told to be silent may be missing.
+# If the errors of the program that reads a file are hidden, the file may be missing.
 _SEARCHES = re.compile(
     r"(?P<program>[efr]?grep|rg|git[ \t]+(?:rev-parse|symbolic-ref|describe)"
     r"|cat(?=[^\n]*[ \t]2>[ \t]*/dev/null))\b"
@@ -247,7 +247,7 @@ _OWN = re.compile(
 
 
 def texts_as_options(text: str) -> Iterator[tuple[str, int]]:
-    """Yield how a shell script gives a text where an option is expected, in words, with the line."""
+    """Yield a message and the line number for each text that a program takes for an option."""
     told: dict[str, str] = {}
     is_known = SHELL_SCRIPT.match(text) and not _ZSH.match(text) and not _OWN.search(text)
     code = code_of(text) if is_known else ""

@@ -85,7 +85,7 @@ _ENDED = (
     "`{program} | head` ends the script with exit status 141 (SIGPIPE) if `{program}` prints more "
     "than 64 KiB, because `set -e` and `pipefail` are on"
 )
-# What a pipe, a list, a substitution or a function makes of a failure; then nothing is said.
+# Pipes, lists, substitutions and functions that handle a failure; then nothing is reported.
 _CONTINUES = re.compile(r"(?:\\|&&|\|\|?)[ \t]*\n[ \t]*$")
 _FORGIVES = re.compile(r"^[ \t]*[})][ \t]*(?:\|\||&&)|\bshopt[ \t]+-uo", re.MULTILINE)
 _OTHER_FUNCTION = re.compile(
@@ -241,7 +241,7 @@ def double_counts(text: str) -> Iterator[tuple[str, int]]:
     for found in _COUNTED.finditer(code):
         name = found["name"]
         used = re.search(_AS_NUMBER.format(name), text) or re.search(_IN_TEXT.format(name), text)
-        # A script that looks at its digits, or at one line of it, knows.
+        # A script that tests the digits of the count, or takes one line of it, handles this.
         knows = re.search(_KNOWS_LINES.format(name), text)
         if used and not knows:
             yield _TWO_LINES, text.count("\n", 0, found.start()) + 1

@@ -76,7 +76,7 @@ class Obstacle:
     Attributes:
         cause: What hooks with the same defect have in common.
         text: The defect in words, to be written after the event.
-        local: Whether only this machine or checkout lacks something, so that nothing follows about the hook.
+        local: Whether only this machine or checkout lacks something, so that this is no defect of the hook.
         missing: The path of a script that is missing, as the command gives it with its variables filled in.
     """
 
@@ -209,7 +209,7 @@ def known_variables(hook_set: HookSet) -> Mapping[str, str]:
 
 def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
     """
-    Return what gives the project's or the plugin's folder in a command and is split at spaces by the shell.
+    Return the places of a command that give the project's or the plugin's folder and that the shell splits.
 
     Assignments, redirections and ``[[ ]]`` split nothing.
     """

@@ -291,12 +291,12 @@ def _is_before_work(hook_set: HookSet, hook: Hook) -> bool:
 
 
 def _goes_back(hook_set: HookSet) -> bool:
-    """Return whether the settings of a project take its agent back; those of a plugin are not its user's."""
+    """Return whether a project's settings return its agent to the project; those of a plugin do not."""
     if hook_set.plugin:
         return False
     places = hosts.find(hook_set.host).config.paths
     files = [place.removeprefix(_WORKSPACE) for place in places if place.startswith(_WORKSPACE)]
-    # What is written in a later file counts.
+    # The last file that sets the variable counts.
     values = [_env(hook_set, file).get(_GOES_BACK) for file in dict.fromkeys([*files, *hook_set.files])]
     last = next((value for value in reversed(values) if value is not None), "")
     return last not in ("", "0", 0)

@@ -61,7 +61,7 @@ def unwired_hooks(hook_set: HookSet) -> Iterator[tuple[str, str, str]]:
         return
     texts = {name: _read(path) for name, path in files.items()}
     texts[""] = "\n".join(" ".join(hook.words) for hook in hook_set.hooks)
-    # Of the scripts beside the hooks, and of those that install them.
+    # The texts of scripts beside the hooks, and of scripts that install them.
     beside = (
         text
         for other, text in texts.items()
