@@ -1,5 +1,5 @@
 """
-Whether a guard of files refuses harmless ones that resemble guarded ones, or lets another tool read secrets.
+Guards of files that refuse harmless files with similar names, or that let another tool read secrets.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _others_than_named(text: str) -> list[tuple[str, str]]:
     """Return an example that a guard does not name, beside one for which it may make an exception."""
     named = {one.lower() for one in _SPEAKS_OF_EXAMPLES.findall(text)}
     beside = next(kind for kind in KINDS if kind in named)
-    # Of the third word, a guard often speaks for another reason.
+    # A guard often names the third word for another reason.
     other = next((f".env.{kind}" for kind in KINDS[:2] if kind not in named), _LONG_NAME)
     return [] if other in text else [(other, f".env.{beside}")]
 
@@ -126,7 +126,7 @@ _SECRET = re.compile(r"^\.env|secret|credential|\.pem$|\.key$|^id_", re.IGNORECA
 
 
 def prove_readers(hook_set: HookSet, refused: Sequence[Act]) -> tuple[Act, ...]:
-    """Return acts showing that files are read by one tool and refused to another; none if none may be."""
+    """Return the acts that show whether a file refused to one tool can be read by another; or nothing."""
     found = {one for act in refused if (one := reading_of(act)) is not None}
     open_ones = [one for one in sorted(found, key=str) if one.other not in found and _is_open(hook_set, one)]
     controls = dict.fromkeys(one.control for one in open_ones)
@@ -144,7 +144,7 @@ def _is_open(hook_set: HookSet, one: FileReading) -> bool:
     can_be_asked = bool(profile.for_role(hosts.Role.BEFORE_TOOL, other))
     name = posixpath.basename(one.file)
     secret = _SECRET.search(name) is not None
-    # A command may read a file in any way, and the host asks about commands itself: where no guard is asked
-    # about them, none is meant for them.
+    # A command may read a file in any way, and the host itself asks about commands. If no guard is asked
+    # about commands, the project does not mean to guard them.
     meant = one.by_command or bool(hooks_of_commands(hook_set))
     return secret and meant and by_tool != by_command and can_be_asked and not is_denied(hook_set, name)

@@ -81,7 +81,7 @@ def record_both(
     Raises:
         NoProgram: The program cannot be isolated here.
         NoLiveEquivalent: What the agent does, or a hook, has no live equivalent.
-        SimulationError: One side did not come to an end within the budget, or the program does not work.
+        SimulationError: One side did not end within the budget, or the program does not work.
     """
     if reason := resources.supervisor.tiers()[Tier.NAMESPACES]:
         raise NoProgram(f"real programs run only where their network can be cut off: {reason}")

@@ -60,7 +60,7 @@ def find_reach(command: str, above: int = 0) -> str:
     """
     Return why a shell command is not carried out; empty if it stays within the project.
 
-    Its paths of the project are relative or begin with ``{{workspace}}``, so many folders below the top.
+    Its paths of the project are relative, or begin with ``{{workspace}}``, ``above`` folders below the top.
     """
     reach = next(filter(None, map(_reach_of, _simple_commands(command))), "")
     if reach:

@@ -291,7 +291,7 @@ def _likely_cause(
     missing: str,
 ) -> str:
     """
-    Return the likely cause of the first difference: another project, a missing tool, then what we changed.
+    Return the likely cause of the first difference: another project, a missing tool, or a change of ours.
 
     ``missing`` is the script that refused, if it is not in the project.
     """

@@ -228,9 +228,9 @@ class Race(ABC, Generic[Measure]):
 
 class WeighedRace(Race[Weights]):
     """
-    A race that shows by chance in the weights of all files that the hooks write.
+    A race without counters, which shows only by chance, in the amounts that hooks leave in their files.
 
-    Less left in a file is in doubt if the number of its writes is not known.
+    If the number of writes to a file is not known, a smaller amount in it proves nothing.
     """
 
     waves = 2

@@ -128,7 +128,7 @@ def summarize(
     tried: Mapping[int, TrialOutcome],
     others: Sequence[TrialOutcome],
 ) -> Outcome:
-    """Return the outcome with what the trials have shown so far: those made, by place, and others."""
+    """Return the outcome with the results so far: of planned trials, by their index, and of others."""
     made = [tried.get(place) or leave(trial, NO_TIME) for place, trial in enumerate(matrix.trials)]
     pairs = [*zip(matrix.trials, made, strict=True)]
     shown = [
@@ -148,7 +148,7 @@ def summarize(
 
 
 def join_findings(shown: Iterable[tuple[Mutation, Finding]]) -> Iterator[Finding]:
-    """Yield findings of one kind about one hook as one: that of the first mutation, naming the others."""
+    """Yield findings of one kind about one hook as one: the first, whose text names the other mutations."""
     alike: dict[tuple[str, str, str], list[tuple[Mutation, Finding]]] = {}
     for trial, finding in shown:
         alike.setdefault((finding.code, finding.hook, trial.group), []).append((trial, finding))

@@ -204,7 +204,7 @@ _LOOKED_AT = 1 << 14
 
 def _announced(command: str, usual: Trace, pair: Pair) -> str:
     """
-    Return the line in which a hook says that it decides otherwise for want of a command; empty for none.
+    Return the line in which a hook says that a missing command changes its decision; empty for none.
 
     A line that also occurs in the run with the command does not count.
     """
