@@ -51,7 +51,7 @@ def explain_exhaustion(error: BaseException) -> str:
 
 @contextmanager
 def naming_exhaustion() -> Generator[None]:
-    """Raise `Exhausted` if an error in the block means that the machine lacks something; it says what."""
+    """Raise `Exhausted`, which says what is missing, if the machine has run out of something in the block."""
     try:
         yield
     except (OSError, RuntimeError) as error:

@@ -83,7 +83,8 @@ class Supervision:
         for descriptor in (self._channel.fileno(), self._wake, self._pytest):
             if descriptor >= 0:
                 poll.register(descriptor, select.POLLIN)
-        # Before anybody asks. What is refused now is tried again, and told, with the first sandbox.
+        # This is done before the first request. If it is refused now, the first sandbox tries again and
+        # reports it.
         with contextlib.suppress(OSError):
             self._tiers = _probe()
         while True:

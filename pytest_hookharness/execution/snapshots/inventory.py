@@ -1,5 +1,5 @@
 """
-The inventory: everything the system knows of the files in some folders.
+The inventory: the type, status, attributes and content of all files in some folders.
 
 Links are never followed, and only regular files and folders are opened. A file is read again only if its
 status differs, or if its last change is so recent that a later write could have the same time.
@@ -120,7 +120,7 @@ class Permissions:
     """
 
     def __init__(self) -> None:
-        # With the number of the inode, for another file may stand there when this is undone.
+        # With the number of the inode, because another file may be there when this is undone.
         self._modes: dict[str, tuple[int, int]] = {}
         self._uid = os.geteuid()
 

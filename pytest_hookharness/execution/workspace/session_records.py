@@ -49,7 +49,7 @@ class SessionRecords:
 
     def begin(self) -> int:
         """
-        Let later sessions belong to another event; return how many there were, or raise `WorkspaceError`.
+        Assign later sessions to a new event; return the number of earlier ones, or raise `WorkspaceError`.
         """
         if not self.folder.is_dir():
             return 0

@@ -34,7 +34,7 @@ _MOST_LINKS = 40
 
 def find_homes(points: Collection[str]) -> tuple[str, ...]:
     """
-    Return the real paths of the user's home folders, but for those in ``points``, which are private anyway.
+    Return the real paths of the user's home folders, except those in ``points``, which are private anyway.
 
     These are ``HOME``, and the home folder in the system's list of users.
     """
@@ -54,7 +54,7 @@ def _is_of_the_system(home: str, points: Collection[str]) -> bool:
 
 @cache
 def find_programs(home: str, path: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the paths in a home folder that the programs on a search path need, as far as files show it."""
+    """Return the paths in a home folder that programs of a search path need, by links and first lines."""
     found: dict[str, None] = {}
 
     @cache  # thousands of links lead to some tens of folders
@@ -150,8 +150,8 @@ def _interpreters(folder: str) -> Iterator[str]:
             yield value.strip()
 
 
-def what_opens(home: str, visible: Mapping[str, str]) -> str:
-    """Return a path because of which all of a home folder must be visible; empty if there is none."""
+def find_opening(home: str, visible: Mapping[str, str]) -> str:
+    """Return a visible path that contains the whole home folder; empty if there is none."""
     return next((path for path, real in visible.items() if lies_in(home, [real])), "")
 
 
@@ -159,7 +159,7 @@ def describe_homes(homes: Sequence[str], visible: Sequence[str]) -> Iterator[str
     """Yield, in sentences, what hooks can read of home folders that are hidden where that is possible."""
     real = real_paths(visible)
     for home in homes:
-        if path := what_opens(home, real):
+        if path := find_opening(home, real):
             yield f"Hooks can read all of {home}, for {path} must be visible."
             continue
         inside = {place for place in real.values() if lies_in(place, [home])}
