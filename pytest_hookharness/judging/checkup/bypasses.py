@@ -157,14 +157,14 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
             continue
         refusing = [*refusing_runs(outcome.trace, turns[0])]
         others = [text for text in spellings(command) if calls.is_allowed_around(text, command)]
-        # The conditions (`if`) of the hooks, by which the host itself decides what to ask them about.
+        # The conditions (`if`) of the hooks, by which the host decides whether to ask them.
         rules = dict.fromkeys(f"`{run.hook.options['if']}`" for run in refusing if "if" in run.hook.options)
         if rules:
             others = [text for text in others if not _is_around(command, text)]
         if command.startswith(_PRINTS) and not calls.is_allowed_around(PRINTS_OTHER, command):
             # The guard refuses the program, whatever its file.
             others = [text for text in others if _PRINTS in text]
-        # What a hook itself advises to do instead is no bypass.
+        # A command that the hook itself advises is no bypass.
         told = {word for run in refusing for word in _WORD.findall(run.demand)}
         others = [
             text for text in others if _removes_more(text) or told.isdisjoint(_new_names(command, text))

@@ -1,8 +1,8 @@
 """
-Harmless commands that guards refuse, because they look like something else that they refuse.
+Harmless commands that guards refuse, because they resemble commands that must be refused.
 
-Each stands beside one or two commands that differ in one detail alone. Where a guard allows these, the detail
-decides. Among them are edits that only write of code: in a document, in a comment, as another name.
+Each has one or two controls: commands that differ in one detail alone. If a guard allows these, the detail
+decides. Some are edits that only mention code: in a document, in a comment, as another name.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Neighbour:
 
     Attributes:
         text: The command line; ``READING`` or ``WRITING`` and a file for a call of a tool for files.
-        detail: What it is, in words that follow it and a comma.
+        detail: Why it is harmless, as words that follow it and a comma.
         controls: Commands that differ from it in one detail; none if nobody has a reason to refuse it.
         beside: A pattern of the commands that it resembles; empty for one that resembles many.
-        named: A pattern of what a guard has that is meant to refuse it; empty for none.
-        made: Whether only a refused command beside it shows anything.
-        where: Where the controls are allowed, in words behind them; empty for the same place.
+        named: A pattern of guards that are meant to refuse it; empty for none.
+        made: Whether it counts only if a command that it resembles is refused too.
+        where: Where the controls are allowed, as words after them; empty for the same place.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Neighbour:
 
     @property
     def needs_refusal(self) -> bool:
-        """Whether only a refused command beside it shows anything."""
+        """Whether it counts only if a command that it resembles is refused too."""
         return self.made or not self.controls
 
 
@@ -202,12 +202,12 @@ def neighbours(refused: Collection[str], source: str = "") -> list[Neighbour]:
     """
     Return the harmless commands that a guard may confuse with commands that it refused.
 
-    What the texts of the guards (``source``) name, they are meant to refuse.
+    Commands that the texts of the guards (``source``) name are refused on purpose.
     """
     usual = [one for one in _NEIGHBOURS if one.belongs_to(refused)]
     return [
         *(one for one in usual if not (one.named and re.search(one.named, source))),
-        # What names a program comes last: many commands may be refused.
+        # Commands with other programs come last, because many of them may be refused.
         *sorted(_made_for(refused), key=lambda one: one.detail == _DOCUMENT)[:_MOST_MADE],
     ]
 
@@ -258,11 +258,11 @@ CONTENTS = (
 )
 # Any other line of code, derived from a pattern of a guard.
 _LINE = re.compile(rf"{WRITING}(?P<file>src/sample\.\w+): (?P<line>//\w[^\n]*|[^\n]*\w\([^\n]*)")
-# What a guard may rightly refuse in documents too.
+# Texts that a guard may rightly refuse in documents too.
 _UNSAFE = re.compile(r"\d{6}|key|token|secret|passw|BEGIN|<<<|>>>|https?:|\b\d+\.\d+\.\d+", re.IGNORECASE)
-# A comment with them may be code that somebody left out for now.
+# A comment with these words may be code that somebody disabled.
 _LEFT_OUT = re.compile(r"console|debugger|print")
-# Usual methods whose names end so.
+# Common methods with the same names.
 _METHODS = {
     "eval(text);": ("model.eval();", "model.train();"),
     "exec(text)": ("query.exec()", "query.load()"),

@@ -133,7 +133,7 @@ def _uncaught_error(text: str) -> str:
 
 
 def _was_cut_by_us(outcome: Outcome, finding: verdicts.Finding) -> bool:
-    """Return whether a hook only took longer than the harness waits, from which nothing follows about it."""
+    """Return whether a hook only took longer than the harness waits, which shows no defect of the hook."""
     commands = {hook_run.hook.command for hook_run in cut_by_us(outcome)}
     return finding.name == finding_catalogue.HUNG_HOOK.name and {*finding.hook.split(", ")} <= commands
 
@@ -259,7 +259,7 @@ def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
         described = (
             _describe(one, refused_work.refusal_word(outcome, turn)) for one, turn in some[:_MOST_NAMED]
         )
-        # For the details of all there is no room.
+        # There is no room for the details of all.
         further = [_name(one) for one, _ in some[_MOST_NAMED : 2 * _MOST_NAMED]]
         more = [f"so {'are' if len(further) > 1 else 'is'} {' and '.join(further)}"] if further else []
         text = "; ".join([*described, *more])

@@ -181,7 +181,7 @@ def _without_ids(text: str) -> str:
 def _may_count(text: str) -> bool:
     """Return whether a text can name an attempt by its number: `retry` ends with `try`."""
     text = text.lower()
-    # Of `iteration` only the middle: some languages have an i of their own.
+    # Only the middle of `iteration`: some languages have an i of their own.
     return "try" in text or "take" in text or "round" in text or "attempt" in text or "terat" in text
 
 

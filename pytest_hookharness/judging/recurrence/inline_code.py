@@ -1,8 +1,8 @@
 """
 Inline code: code in another language within a shell script, which gets the time and may print it.
 
-What such code decides itself is told by the reader of its language. The words by which code gets the time are
-here too, as patterns.
+The reader of its language finds what such code decides itself. The words by which code gets the time are here
+too, as patterns.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ def choose_observed(
     turn: int, periods: Iterable[int], differing: Callable[[int, int], Iterable[Change]]
 ) -> Iterator[int]:
     """
-    Yield the periods that are worth observing: the first, and those at which something recurs for once.
+    Yield the periods that are worth observing: the first, and those after which something else recurs.
 
     ``differing`` returns what differs between the states after the last repetitions of a period.
     """

@@ -58,7 +58,7 @@ def clock_was_read(tried: Sequence[str]) -> str:
 
 
 def chance_was_drawn(chance: str, plays: int = 0) -> str:
-    """Return what is assumed where hooks of a run that ended draw random numbers, after equal plays."""
+    """Return the assumption about random numbers of a run that ended, and went the same way in more plays."""
     tried = f" Played {counted(plays, 'more time')}, the session went the same way." if plays else ""
     return (
         f"{OF_CHANCE}the source of the hooks names random numbers ({chance}); if they decide, "
@@ -97,7 +97,7 @@ def gather_assumptions(
     every = dict.fromkeys([*STANDING, *extra, *shown, *_missing(missing)])
     if observed is None or not observed.influences.observed:
         return tuple(every)
-    # Of a loop that reads what changes only one repetition was observed, and many more were played.
+    # If a loop reads a part that changes, one repetition was observed, and many more were played.
     left_out = (UNOBSERVED,) if observed.influences.matters else _OBSERVED_INSTEAD
     return tuple(sentence for sentence in every if sentence not in left_out)
 
