@@ -28,8 +28,8 @@ def hook_name(hooks: Sequence[Hook], command: str, entries: Sequence[int] = ()) 
     """
     Return a name for the hooks with a command, such as ``Stop 2 (gate.sh)``; the command if none has it.
 
-    The entries are the positions, from 1, of those that are meant among all hooks of the settings; empty for
-    all.
+    ``entries`` are the positions of the hooks that are meant among all hooks of the settings, from 1; empty
+    for all.
     """
     counts: dict[str, int] = {}
     places: list[str] = []
@@ -132,7 +132,7 @@ class HookSet:
         """
         Return the scripts whose names are in the command of a hook, as pairs of path and text.
 
-        Of several with the same name, those count that the command names with more of their folders.
+        If several have the same name, the command means those of which it names more folders.
         """
         command = " ".join(hook.words)
         named = [(one, parts) for one in self.sources if (parts := _named_parts(command, one[0]))]

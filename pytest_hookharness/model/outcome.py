@@ -162,7 +162,7 @@ class Outcome:
         return event
 
     def first_difference(self, other: Outcome) -> tuple[Decided, Decided] | None:
-        """Return what was first decided otherwise here and there; either may have been ended before."""
+        """Return the first decisions that differ between two plays; either play may have ended before."""
         pairs = zip(self.decided, other.decided, strict=False)
         return next((pair for pair in pairs if pair[0] != pair[1]), None)
 

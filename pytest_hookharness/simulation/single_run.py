@@ -97,7 +97,7 @@ class SingleRun:
     What one run of a scenario gave.
 
     Attributes:
-        time_may_matter: Whether the run could go otherwise with more time between its turns.
+        time_may_matter: Whether the run could go differently with more time between its turns.
         used: Seconds of the budget that it used.
         unfinished: Whether the budget ended it, so that a difference from another run shows nothing.
         gap: Why a program did not see the clock that the kernel was to show it; empty if all did.

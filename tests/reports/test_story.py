@@ -625,7 +625,7 @@ def test_the_replay_of_a_hook_that_draws_says_so() -> None:
     made = outcome(Terminated(turn=2), chance="$RANDOM in check")
 
     assert story(made).endswith(
-        " --seed 7\n          which may go otherwise: the source names random numbers"
+        " --seed 7\n          which may go differently: the source names random numbers"
     )
     assert story(replace(made, chance="")).endswith(" --seed 7")
 

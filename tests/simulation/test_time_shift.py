@@ -339,7 +339,7 @@ def find_difference(again: Outcome, later: Outcome, further: Outcome = NEVER) ->
 
 @pytest.mark.parametrize(("later", "name"), [(NEVER, "CLOCK"), (ended(5), "FLAKY")])
 def test_a_difference_is_the_clocks_only_if_slow_runs_can_be_repeated(later: Outcome, name: str) -> None:
-    """A slow run that ends otherwise when it is repeated shows chance, and nothing about the clock."""
+    """A slow run that ends differently when it is repeated shows chance, and nothing about the clock."""
     assert find_difference(ended(2), later).name == name
 
 

@@ -43,7 +43,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 _LAUNCHER = "pytest_hookharness.execution.real_program.program_launcher"
 _TAP = "pytest_hookharness.execution.real_program.hook_tap"
 _SMALL = 10_000
-# Variables that the simulation sets and that make a real program behave otherwise.
+# Variables that the simulation sets and that make a real program behave differently.
 _UNSET = ("SHELL", "PWD")
 
 

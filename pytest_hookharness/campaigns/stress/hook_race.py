@@ -109,7 +109,7 @@ class Race(ABC, Generic[Measure]):
 
     def find(self) -> tuple[Finding, ...]:
         """
-        Return what side by side goes otherwise than one after the other.
+        Return what side by side goes differently than one after the other.
 
         Raises:
             SimulationError: The scenario asks for a race that cannot show anything.

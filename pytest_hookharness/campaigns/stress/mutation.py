@@ -2,7 +2,7 @@
 The mutation: one difference in the world of a scenario, and what its effect means.
 
 Two kinds of mutation exist. Most must not matter: the free agent plays the scenario again, and a hook that
-decides otherwise has a defect. A fault may matter: the moves of the first run are made again, and each hook
+decides differently has a defect. A fault may matter: the moves of the first run are made again, and each hook
 run is judged by its reaction to the fault.
 """
 
@@ -185,7 +185,7 @@ class Mutation:
         return outcomes[0] if outcomes else "differs"
 
     def explain(self, usual: Trace, seen: Trace) -> str:
-        """Return a note on what went otherwise and is no defect; empty for nothing."""
+        """Return a note on what went differently and is no defect; empty for nothing."""
         del usual, seen
         return ""
 

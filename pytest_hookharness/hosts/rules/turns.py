@@ -67,7 +67,7 @@ HALTING = frozenset(
     }
 )
 
-# Event names that most hosts share. A scenario can use them on a host that calls the event otherwise.
+# Event names that most hosts share. A scenario can use them on a host with another name for the event.
 COMMON: Mapping[str, Role] = {
     "SessionStart": Role.SESSION_START,
     "UserPromptSubmit": Role.PROMPT,

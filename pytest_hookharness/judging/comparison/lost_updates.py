@@ -1,5 +1,5 @@
 """
-Hook runs side by side: files that contain less than after runs in sequence, and runs that end otherwise.
+Hook runs side by side: files that contain less than after runs in sequence, and runs that end differently.
 
 Counted files are read as counters: how many runs a file counts, and whether it is whole. Files without a
 named counter are weighed. What differs between two rounds one after the other (times, process numbers) shows

@@ -38,7 +38,7 @@ RECORDED = "Recording the hooks (--hook-cov), and the time that it takes, do not
 # Added if hooks opened network sockets while the network was off.
 NO_NETWORK = (
     "The hooks opened network sockets, but the network was off; with `world: {network: true}` they may "
-    "decide otherwise."
+    "decide differently."
 )
 # One of these is added by the caller, who knows how the hooks were confined.
 CONTAINED = "No other program changed files outside of the covered folders meanwhile."
@@ -62,7 +62,7 @@ def chance_was_drawn(chance: str, plays: int = 0) -> str:
     tried = f" Played {counted(plays, 'more time')}, the session went the same way." if plays else ""
     return (
         f"{OF_CHANCE}the source of the hooks names random numbers ({chance}); if they decide, "
-        f"another run may end otherwise.{tried}"
+        f"another run may end differently.{tried}"
     )
 
 
@@ -88,7 +88,7 @@ def gather_assumptions(
     Return the standing assumptions, those of the run (``extra``) and those that the trace shows, once each.
 
     What was observed of a loop is not assumed: either it is part of the state, or it is named. Nor is that
-    what was left running changes nothing, where another play of the session went otherwise (``disagreed``).
+    what was left running changes nothing, where another play of the session went differently (``disagreed``).
     """
     left_over = () if disagreed else _left_over(trace)
     shown = (*_hook_timeouts(trace), *left_over, *_written_elsewhere(trace), *_echoes(trace))

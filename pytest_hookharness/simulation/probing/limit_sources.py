@@ -64,7 +64,7 @@ def _short_files(testbed: Testbed) -> Iterator[str]:
 def growing_sizes(
     history: History, turn: int, period: int, refusals: tuple[int, int]
 ) -> tuple[GrowingSize, ...]:
-    """Return the sizes that grew in the last repetition, among them the refusals: of all time, and of it."""
+    """Return the sizes that grew in the last repetition; ``refusals`` are those so far, and those in it."""
     contents = history.changed_files((turn - period, turn))
     if isinstance(contents, str):
         return ()

@@ -54,7 +54,7 @@ def find_doubt(trials: TrialRuns, seen: Trial) -> str:
         return f"nonsense in the place of {word}, with no input, has a similar end"
     is_program = any(find_languages(trials, word)[0] for word in programs)
     if (is_program or not arguments) and _wants_an_argument(trials, seen):
-        return "with one more argument, and with no input, it ends otherwise"
+        return "with one more argument, and with no input, it ends differently"
     return ""
 
 
