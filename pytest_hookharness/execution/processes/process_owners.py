@@ -33,8 +33,7 @@ class DescriptorMark:
     """
     A pipe that the descendants of a hook inherit, where processes cannot be marked.
 
-    ``passed`` are the descriptors that hooks inherit: those of this pipe and of the pipes that this process
-    inherited.
+    ``passed`` are the descriptors that hooks inherit: of this pipe, and of pipes that this process inherited.
     """
 
     def __init__(self) -> None:

@@ -83,8 +83,7 @@ class Supervision:
         for descriptor in (self._channel.fileno(), self._wake, self._pytest):
             if descriptor >= 0:
                 poll.register(descriptor, select.POLLIN)
-        # This is done before the first request. If it is refused now, the first sandbox tries again and
-        # reports it.
+        # Before the first request. If it is refused, the first sandbox tries again and reports it.
         with contextlib.suppress(OSError):
             self._tiers = _probe()
         while True:

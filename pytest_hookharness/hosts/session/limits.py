@@ -268,8 +268,7 @@ def find_last_turn(session: Session, turn: int, period: int, recent: Sequence[St
     """
     Return the turn in which the host would end a loop; ``None`` if it would not.
 
-    ``session`` is the state after a repetition of the cycle, which ended in ``turn`` and had the ``recent``
-    steps.
+    ``session`` is the state after a repetition of the cycle, which ended in ``turn``.
     """
     cap, left = cap_for(session, recent), refusals_left(session, _refused_last(session, recent))
     events = (step.exchange for step in recent if isinstance(step.exchange, HookEvent))

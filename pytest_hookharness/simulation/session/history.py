@@ -86,7 +86,7 @@ class Repetition:
 
     def compare_decisions(self, driver: SessionDriver, remaining: Callable[[], float]) -> ProbeResult:
         """
-        Drive as many turns as the repetition has, or until one goes another way.
+        Drive as many turns as the repetition has, or up to the first that goes another way.
 
         Raises:
             BudgetEnded: The time ended before that.
@@ -131,8 +131,7 @@ class History:
         self._wording: dict[str, str] = {}
         # What an agent saw, and the same reworded: with each turn it sees more.
         self._reworded_seen: _Reworded = ((), ())
-        # The same three values for comparisons without the words of hooks. They are exchanged with the
-        # others.
+        # The same three values for comparisons without the words of hooks; both sets are exchanged.
         self._other_comparison: _Compared = {}, ((), ()), {}
         self._playback = agents.Playback()
 

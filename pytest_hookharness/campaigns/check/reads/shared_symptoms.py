@@ -54,7 +54,7 @@ def together(code: FindingCode, hooks: Sequence[Hook], text: str, advice: str = 
 
 
 def symptom_of(code: FindingCode, commands: str, text: str, advice: str = "", turn: int = 0) -> Symptom:
-    """Return a symptom of some hooks; if ``advice`` is empty, it has the advice of the finding."""
+    """Return a symptom of some hooks; an empty ``advice`` stands for the advice of the finding."""
     return Symptom(
         kind=code.name, code=code.code, hook=commands, text=text, advice=advice or code.fix, turn=turn
     )
