@@ -94,7 +94,7 @@ def test_a_phase_of_a_hook_that_allows_nothing(hook, left):
     ],
 )
 def test_a_revert_by_a_hook_that_is_known_to_remove_imports(kind, hook, left):
-    """A revert in a session is not told again if the source of one of its hooks already shows it."""
+    """A revert in a session is not reported again if the source of one of its hooks already shows it."""
     static = StaticResult(symptoms=(Symptom(kind="PINGPONG", hook="bash x.sh", text="Removes imports."),))
     seen = SymptomEvidence(
         id="x",

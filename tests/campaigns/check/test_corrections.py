@@ -138,7 +138,7 @@ def test_only_one_of_two_hooks_gets_a_script(tmp_path):
 
 @pytest.mark.nightly
 def test_what_the_source_and_a_session_show_is_one_problem(tmp_path, harness):
-    """A refusal without a reason is told once, also where sessions run another command."""
+    """A refusal without a reason is reported once, also where sessions run another command."""
     silent = '#!/bin/sh\necho \'{"decision": "block"}\'\n'
     hook_set = project(tmp_path, silent, "$CLAUDE_PROJECT_DIR/x/guard.sh", 0o755, event="Stop")
     report = CheckRun(hook_set, harness.settings, harness.resources).run()

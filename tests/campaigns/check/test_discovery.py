@@ -437,7 +437,7 @@ def test_settings_with_comments(tmp_path, text, found):
 
 
 def test_a_report_says_that_comments_were_left_out(tmp_path, harness):
-    """What the sessions of settings with comments had in another way is told, and only of these."""
+    """The report names the corrections in sessions of settings with comments, and only those."""
     at(tmp_path, ".cursor/hooks.json", '// Ours.\n{"hooks": {"stop": [{"command": "true"}]}}')
     (place,) = find_hook_sets(tmp_path)
     outcome = play_session(plan_each_event(place), harness.settings, harness.resources)

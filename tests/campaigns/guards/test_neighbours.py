@@ -153,7 +153,7 @@ def test_a_guard_that_confuses_nothing(found, script):
 @pytest.mark.nightly
 @pytest.mark.slow
 def test_a_guard_that_asks(found):
-    """A guard that asks about harmless folders is told in these words, as nobody can answer in a long run."""
+    """A guard that asks about harmless folders is reported as asking: nobody may answer in a long run."""
     (text,) = found(ASKS)
     assert text.startswith("`rm -rf <project>/build`, the same folder, is asked about, but `rm -rf build`")
 

@@ -73,7 +73,7 @@ def test_a_guard_that_asks_about_commands(guard):
 
 @pytest.mark.slow
 def test_a_guard_of_files_that_forgets_commands(guard):
-    """A guard that refuses to read a file with secrets, and lets a command print it, is told."""
+    """A guard that refuses to read a file with secrets, and lets a command print it, is reported."""
     assert guard(OF_FILES) == ["Reading .env with Read is refused, but `cat .env` is allowed."]
 
 
