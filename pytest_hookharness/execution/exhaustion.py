@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-# What CPython says when the system refuses a thread, which counts as a process.
+# The message of CPython if the system refuses a thread, which counts as a process.
 _NO_THREAD = "can't start new thread"
 
 

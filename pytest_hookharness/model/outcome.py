@@ -38,7 +38,7 @@ INCONCLUSIVE_FINDINGS = frozenset({"HUNG-HOOK", "NOT-RUN", "CONFIG-OFF", "EVENT-
 
 # How it is said that a source names random numbers.
 OF_CHANCE = "Assumed of chance: "
-# What the hooks look for in vain, and may find if the agent makes it.
+# Parts of the assumption about missing files that hooks look for, and that another agent may make.
 NOT_MADE, LOOKED_FOR, OR = "The agent does not make ", ", which the hooks look for.", " or "
 # How assumptions begin that may not hold for other agents, at other times or on other versions of a host.
 _DECISIVE = (NOT_MADE, "The hooks read the clock", "Assumed ", "The scenario masks")

@@ -69,7 +69,7 @@ class OtherTimes:
         wall = self._given - self._used
         played = rerun(scenario, replace(settings, wall=wall), self._resources, later=later)
         self._used = self._given if played is None else self._used + played.used
-        # What the hooks would have done in a run that our own time limit cut is unknown.
+        # If our own time limit cut a run, the further decisions of its hooks are unknown.
         if played is None or played.gap or why_undecided_run(played.outcome.trace):
             raise _Inconclusive
         return played

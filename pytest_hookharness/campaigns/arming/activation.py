@@ -164,7 +164,7 @@ def _by_commands(hook_set: HookSet) -> Iterator[Activation]:
             for block in _BLOCK.findall(text):
                 scripts = [read_text(hook_set.root / path) or "" for path in _SCRIPT.findall(block)]
                 code = "\n".join([block, *scripts])
-                # What a person asks for goes to a script, which may be no shell script.
+                # The request of a person goes to a script, which may be no shell script.
                 passes = bool(scripts) and file.suffix == ".toml" and "$ARGUMENTS" in block
                 if passes or named.intersection(filter(None, chain.from_iterable(_WRITTEN.findall(code)))):
                     # A script may need what the plugin's first command sets up.

@@ -34,7 +34,7 @@ _UNSET = re.compile(
     rf"|\bif \(!process\.env\.(?P<name4>[A-Z]\w+)\)[ \t]*\{{?\s*{_LEAVES}",
     re.MULTILINE,
 )
-# What hosts, terminals, CI and services set, or what only a person can know.
+# Variables that hosts, terminals, CI and services set, or whose value only a person knows.
 _OF_OTHERS = re.compile(
     r"^(?:CLAUDE|CURSOR|GEMINI|CODEX|COPILOT|QWEN|GITHUB|GITLAB|CI|TMUX|TERM|SSH|WSL|XDG|DISPLAY|HOME|PATH|PWD|USER|SHELL)"
     r"(?:_|$)|(?:TOKEN|KEY|SECRET|PASSWORD|URL|HOST|PORT|WEBHOOK|DIR|ROOT|PATH|FILE|INPUT|COMMAND|CMD)$"

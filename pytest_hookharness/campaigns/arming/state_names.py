@@ -1,4 +1,4 @@
-"""What the name of a field in a state file means, where nothing else says its value."""
+"""The meanings of names of fields in state files, where nothing else says the value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_hookharness.model.moves import FIRST_PROMPT
 Value: TypeAlias = bool | int | str
 # Stands for the identifier of the session in the files of a scenario.
 SESSION = "{{session_id}}"
-# What the user asks for; a hook may compare the prompt with the task of a loop.
+# The user's request; a hook may compare the prompt with the task of a loop.
 TASK = FIRST_PROMPT.text
 # A limit that a loop with it reaches before the host's own cap.
 LIMIT = 3

@@ -42,7 +42,7 @@ _SAID = re.compile(r"<([\w-]+)>[^<>\n]{0,80}</\1>|<[a-z][\w-]*[\w]>")
 _REMOVES = re.compile(r"\b(?:remov|delete|rm\b)", re.IGNORECASE)
 _PROMISE = re.compile(r"^[\s\"]*\w*promise\w*[\"']?\s*:\s*[\"']?([^\"'\n,]+)", re.MULTILINE)
 _WELL = (Exited(0), Exited(2))
-# What may say what a limit of 0 means.
+# Documents that may say what a limit of 0 means.
 _DOCUMENTS, _LARGEST = frozenset([".md", ".toml", ".sh", ".py", ".js", ".ts"]), 1 << 17
 _MOST, _NAMED, _FIELDS, _TWICE = 3, 3, 8, 2
 # Hook sets of more hooks take long for each session.

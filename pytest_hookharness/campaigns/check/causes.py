@@ -61,11 +61,11 @@ _DASH, _NO_OPTION = "for an option because of its dash", re.compile(r"(?:unrecog
 _NO_NUMBER = re.compile(
     r"integer expression expected|Illegal number|operand expected|value too great for base"
 )
-# What follows where Git is missing, and so is the repository.
+# Errors that follow if Git, and so the repository, is missing.
 _WITHOUT_GIT = frozenset({codes.UNGUARDED_TOOL.name, codes.STATUS_LEAK.name})
 # What the agent should read: the source of a hook and its sessions show the same.
 _UNSEEN = frozenset({SILENT_REFUSAL.name, codes.UNSEEN_REASON.name})
-# What a source and a session may both show.
+# Defects that a source and a session may both show.
 _NO_TOOL = re.compile(r"with no `[\w.+-]+` on the PATH")
 _SAME_KIND = frozenset(
     {
@@ -91,7 +91,7 @@ def static_problems(
     names = {name: one for name, one in names.items() if not _is_refuted(one, outcomes)}
     scenario = Scenario(name="check", host=hook_set.host)
     refused = refused_for_want(static, outcomes)
-    # What keeps the agent from its work comes first.
+    # Symptoms that keep the agent from its work come first.
     for name in sorted(names, key=lambda name: not _is_of(names[name], refused)):
         yield Problem(id=name, symptom=with_evidence(names[name], outcomes), scenario=scenario)
 
@@ -240,7 +240,7 @@ def is_moot(evidence: SymptomEvidence) -> bool:
 def _is_misarmed(evidence: SymptomEvidence) -> bool:
     """Return whether a loop is only endless as a hook cannot count with a state that the check made up."""
     session = evidence.session
-    # What a command of the project makes is its own.
+    # Files that a command of the project makes are its own.
     by_us = session.active and not any(isinstance(act, RunCommand) for act in session.scenario.script.acts)
     runs = [run.run for _, run in evidence.trace.hook_runs() if run.run is not None]
     failed = any(_NO_NUMBER.search(run.stderr.text) for run in runs)

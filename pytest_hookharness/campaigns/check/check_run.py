@@ -230,7 +230,7 @@ class CheckRun:
             return first
         self.place, self._static = place, in_words_of(place, self._static)
         (again,) = self._play("each event once, the others", [checkups.plan_each_event(place)])
-        # What can start now may not end.
+        # A hook that can start now may not end.
         more = causes.unending_hooks(again.outcome or first) - hindering
         self.place = with_commands(place, dict.fromkeys(more, NOTHING)) or place
         return again.outcome or first

@@ -1,5 +1,5 @@
 """
-What agents commonly do, what hooks commonly refuse, and texts that break programs.
+Common acts of agents, calls that hooks commonly refuse, and texts that break programs.
 
 Faker is imported only when a name is generated.
 """

@@ -26,7 +26,7 @@ from pytest_hookharness.model.moves import Edit
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Double
 
-# What runs tests, linters and builds.
+# Programs that run tests, linters and builds.
 _PROGRAMS = (
     r"(?:npm|pnpm|yarn|npx|pnpx|bunx?|deno|make|tox|nox|pytest|ruff|mypy|pyright|flake8|black|uvx?|poetry"
     r"|pre-commit|cargo|go|gofmt|golangci-lint|gradle|mvn|dotnet|mix|bundle|rake|rspec|rubocop|composer|phpunit"

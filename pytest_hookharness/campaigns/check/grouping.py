@@ -43,7 +43,7 @@ from pytest_hookharness.model.verdicts import Undecided
 # Verdicts on sessions whose end hooks refuse again and again.
 ENDLESS = frozenset(["livelock", "capped", "no-end"])
 _NO_GIT = "Git is not installed here, so no copy was a repository; what hooks do in one was not tested."
-# What was done when the time ended says nothing about the hooks.
+# The step at which the time ended says nothing about the hooks.
 _WHILE = re.compile(r"(?<=the time budget ended) while .*", re.DOTALL)
 # Why a host gets no refusal of a guard.
 _DISABLED = frozenset(
@@ -54,7 +54,7 @@ _COMMITS = re.compile(r"""\bgit\b["',\s][^\n;|&]{0,60}?(?<![\w-])commit(?![\w-])
 _TAKES_ALL = re.compile(r"""\badd["',\s]+(?:-A|--all|\.)(?![\w/])|\bcommit["',\s]+-\w*a""")
 # How a loop says that it was proved, behind the refusal.
 _REPEATED = re.compile(r", \d+ times? until the session repeats itself(?: but for .+)?$")
-# What differs in the same words, such as how often something was refused.
+# Parts of a text that vary for one cause, such as the number of refusals.
 _NUMBER = re.compile(r"\d+")
 
 

@@ -1,7 +1,7 @@
 """
 The sessions that try guards: what they refuse, in other words and spellings, and what resembles it.
 
-What hooks refuse in one session, the next ones ask about in other ways.
+The next sessions ask in other ways about the calls that hooks refused in one.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _DESTROYS = re.compile(
     r"\brm -|--force\b|--hard\b|\bclean -|\bpush -f\b|\b(?:mkfs|shred|dd|truncate)\b"
     r"|(?i:\bdrop (?:table|database)\b)"
 )
-# What runs once in a session, and may prepare what guards read.
+# Events that occur once in a session, whose hooks may prepare the files that guards read.
 _ONCE = frozenset({hosts.Role.SETUP, hosts.Role.SESSION_START, hosts.Role.PROMPT})
 
 

@@ -33,7 +33,7 @@ from pytest_hookharness.model.trace import Change, Exchange, HookEvent, Performe
 _OTHER = "0e7b6d52-3f6c-4a51-9d0e-2b8c9a7f4c13"
 _ASKED = Prompt(text="What does this project do?")
 _PLACES = {"workspace/": "", "home/": "~/"}
-# What no loop keeps its state in.
+# Files in which no loop keeps its state.
 _NO_STATE = re.compile(r"(?:^|/)(?:\.git|__pycache__|node_modules)/|\.(?:log|pyc)$|/projects/")
 # A key by which a file says that a loop runs; a list of tasks or a report is the project's own.
 _OF_LOOP = re.compile(
@@ -124,7 +124,7 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
     for loop in loops:
         own, other = (next(met), next(met)) if loop.files else (None, None)
         if own is None or other is None or not _refusing(own.outcome):
-            # What the loop needs is in no file.
+            # The state of the loop is in no file.
             sessions += [_without_tools(loop.session), _beside_another(loop.session)]
             continue
         sessions.append(_without_tools(own.session))

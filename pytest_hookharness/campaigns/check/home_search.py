@@ -1,5 +1,5 @@
 """
-What hooks look for in vain in the project, and below their HOME, as the kernel sees it in a session.
+Missing files that hooks look for in the project and below HOME, as the kernel reports them in a session.
 
 Programs that hooks start read files that no script names. A session with each event of the hooks is observed
 in a HOME that has only what is lent by name; what is looked for there, and a person has, may be lent as well.
@@ -67,14 +67,14 @@ class _Search(Observer):
 
     @property
     def paths(self) -> list[str]:
-        """What was looked for in vain, by path below HOME."""
+        """The missing files that were looked for, by path below HOME."""
         inside = (path for path in self.seen.missing if self._home and path.startswith(self._home))
         found = [path.removeprefix(self._home) for path in inside]
         return [path for path in found if not _OF_SHELLS.fullmatch(path)]
 
     @property
     def in_project(self) -> list[str]:
-        """What was looked for in vain in the project, by path in it."""
+        """The missing files that were looked for in the project, by path in it."""
         return [*self._missing("")][:_MOST]
 
     def aside(self) -> Iterator[tuple[str, str]]:

@@ -27,7 +27,7 @@ from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _NAME = re.compile(r"([\w-]+)(?:\.\w{1,5})?(?=[\"'\s,]|$)")
-# What Python and JavaScript say of a module that they do not find.
+# The messages of Python and JavaScript about a missing module.
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'|Cannot find (?:module|package) '([^'\s]+)'")
 _IMPORT = (
     "Find the module from the place of the script, not by the name of the folder around it, which varies; "

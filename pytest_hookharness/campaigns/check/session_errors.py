@@ -1,4 +1,4 @@
-"""What keeps a check from trying hooks: its time, errors of the harness, and what only this machine lacks."""
+"""Obstacles to trying hooks: the check's time, errors of the harness, and gaps of this machine."""
 
 from __future__ import annotations
 

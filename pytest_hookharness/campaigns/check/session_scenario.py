@@ -132,7 +132,7 @@ def _is_plain(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether an entry of its event can say all about a hook: a command, a matcher and other keys."""
     own = {hosts.find(hook_set.host).config.plugin_root} if hook_set.plugin else set()
     given = hook.env.keys() - own
-    # What another host's settings mean is said once for the whole file.
+    # The meaning of another host's settings is reported once for the whole file.
     own_keys = not hook.foreign or hook.options.keys() <= _IDLE
     return hook.type == "command" and not given and own_keys
 

@@ -56,7 +56,7 @@ _LEAVES_EMPTY = (
     rf"|\bNAME=[\"']?\$\([^\n]*?\b{_TOOLS}\b[^\n]*\)[\"']?\s*\|\|\s*exit\s+\d"
 )
 _BOUND = re.compile(rf"\b(\w+)=[\"']?\$\([^\n]*?\b{_TOOLS}\b")
-# What a decision may rest on besides the input.
+# Other data than the input on which a decision may rest.
 _OF_WORLD = re.compile(
     r"(?:\[|\btest|&&|\|\||!)\s+-[efdsrwx]\s|\bgit\b|\bgrep\b[^\n|]*\s[\"'$./]*\w+\.\w+|\bdate\b"
 )

@@ -1,4 +1,4 @@
-"""What a check tried: its sessions, what was varied in them, and how long hooks took."""
+"""Sentences about what a check tried: its sessions, their mutations, and how long hooks took."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a project keeps from an agent without a hook: files, programs and commands that its settings deny."""
+"""Files, programs and commands that the settings of a project deny to an agent without any hook."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from pytest_hookharness.judging.checkup.other_readers import FileReading, readin
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand
 
-# What a guard says that means the examples too, or makes an exception for them.
+# Words of a guard that means the examples too, or makes an exception for them.
 _ALL_ENVIRONMENTS = re.compile(r"\.env[.*]")
 _SPEAKS_OF_EXAMPLES = re.compile("|".join(KINDS), re.IGNORECASE)
 # An example that ends like the usual one, and is not named like it.
@@ -49,7 +49,7 @@ def harmless_files(
     for one in files:
         for file, beside in (*_examples(hook_set, source), *((file, "") for file in TRIED[1:])):
             neighbour = neighbour_of(file, one.file)
-            # What a guard names, it means.
+            # A guard means the files that it names.
             named = posixpath.splitext(posixpath.basename(file))[0] in source and file in TRIED[1:]
             if neighbour is not None and file not in done and not named:
                 done.add(file)

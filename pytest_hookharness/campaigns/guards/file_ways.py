@@ -45,7 +45,7 @@ _OF_AGENT = re.compile(r"(?:^|/)\.(?:claude|codex|cursor|gemini|qwen|github/hook
 _USUAL = frozenset(["", ".py", ".js", ".ts", ".sh", ".json", ".md", ".yaml", ".yml", ".txt", ".html", ".css"])
 _SECRET = re.compile(r"secret|credential")
 _MOST_COMMANDS, _MOST_FILES, _MOST_SIBLINGS = 3, 2, 4
-# What stands before the dots and slashes of a pattern.
+# Backslashes before the dots and slashes of a pattern.
 ESCAPES = re.compile(r"\\+(?=[./-])")
 
 

@@ -1,5 +1,5 @@
 """
-What hooks refused, and the same commands in other words, as data and as other code.
+Commands that hooks refused, in other words: as data and as other code.
 
 All rewordings go into one session. Only what looks wrong there gets the many sessions that prove it.
 """

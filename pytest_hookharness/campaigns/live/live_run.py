@@ -63,7 +63,7 @@ def play_both(
     profile = hosts.find(scenario.host)
     found = compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
     observer.note(live_record(found, simulated, real))
-    # What the scenario expects is the question of another run.
+    # This run does not check the expectations of the scenario.
     observer.end(replace(outcome, violations=()))
     return found
 

@@ -1,4 +1,4 @@
-"""What differs between two runs of the same session, and is made alike before a comparison."""
+"""Texts that differ between two runs of one session, and are made alike before a comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one session did, in the same form for the simulation and the real host."""
+"""The record of one session, in the same form for the simulation and the real host."""
 
 from __future__ import annotations
 

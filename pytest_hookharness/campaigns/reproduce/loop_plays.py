@@ -178,7 +178,7 @@ class LoopPlays:
     def play(self, scenario: Scenario, wall: float = 0.0, *, quick: bool = False) -> Outcome:
         """Play a scenario; ``quick``: without experiments about what changes a decision."""
         self.plays += 1
-        # What changes a decision is only looked for where the verdict is about a loop without an end.
+        # Experiments are made only if the verdict is about an endless loop.
         probes = self.settings.probes and is_endless(scenario) and not quick
         settings = replace(self.settings, wall=wall or self.settings.wall, probes=probes)
         return simulate(scenario, settings, self.resources)

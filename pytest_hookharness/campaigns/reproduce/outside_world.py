@@ -72,7 +72,7 @@ def find_reach(command: str, above: int = 0) -> str:
             leads_out = is_outside(f".{here}", above)
         elif up := path.split("/").count(".."):
             leads_out = up > left
-            # What follows `cd ..` starts further up.
+            # Paths after `cd ..` start further up.
             left -= up if CHANGES_FOLDER.search(command) else 0
         else:
             leads_out = not _HARMLESS.match(path)

@@ -108,7 +108,7 @@ _SHOWN = 300
 
 
 SUBAGENT_STOP = "SubagentStop"
-# What the hooks of one event said: several may have refused it, and not in the same order each time.
+# The refusals of one event: several hooks may have refused it, and not in the same order each time.
 _Refused: TypeAlias = tuple[HookRefusal, ...]
 
 

@@ -63,7 +63,7 @@ from pytest_hookharness.reports.trace import schema
 from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
-# What the transcripts of each host lack, in addition to what none of them has.
+# The gaps of each host's transcripts, besides those that all transcripts have.
 _MISSING = {
     "claude-code": "",
     "codex": "the commands of the hooks",

@@ -73,7 +73,7 @@ class UnjudgedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Wave(Generic[Measure]):
-    """What the hook runs of a wave left, and how they ended."""
+    """The amounts that the hook runs of a wave left in files, and how they ended."""
 
     measure: Measure
     endings: RunEndings
@@ -194,7 +194,7 @@ class Race(ABC, Generic[Measure]):
 
     def _round(self, run: Callable[[], Ran]) -> list[_Wave[Measure]]:
         """Run all waves, undo everything, and return the measure after each wave."""
-        # What the scanner has seen until now is not of this round.
+        # Changes that the scanner has seen so far belong to earlier rounds.
         self._testbed.scan()
         try:
             return [self._wave(run) for _ in range(self._setup.parallel.waves or self.waves)]

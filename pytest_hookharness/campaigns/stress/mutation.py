@@ -120,7 +120,7 @@ class Mutation:
 
     @property
     def subject(self) -> str:
-        """What the mutation is about, such as a command; empty where the family says it."""
+        """The subject of the mutation, such as a command; empty if the family says it."""
         return ""
 
     @property

@@ -1,9 +1,9 @@
 """
 Trials: one mutation tried on a scenario, and what it shows.
 
-What is no defect is seen once. A defect counts if it is seen twice and two runs without the mutation do not
-show it. If a run contradicts a fault's defect, five more must all agree. So a hook that decides by chance is
-not blamed for anything else. Trials share nothing, so they may be made side by side.
+A result without a defect is seen once. A defect counts if it is seen twice and two runs without the mutation
+do not show it. If a run contradicts a fault's defect, five more must all agree. So a hook that decides by
+chance is not blamed for anything else. Trials share nothing, so they may be made side by side.
 """
 
 from __future__ import annotations

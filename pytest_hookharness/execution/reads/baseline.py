@@ -139,7 +139,7 @@ _known: dict[Key, tuple[Reads, ...]] = {}
 
 
 class SharedBaselines:
-    """What one simulation gives to the others of this process, and takes from them."""
+    """Baselines that the simulations of this process share."""
 
     def __init__(self, own: str) -> None:
         """Prepare to share; ``own`` is the folder with everything that belongs to the simulation."""

@@ -174,7 +174,7 @@ class Inventory:
         self._tops = [each for each in self.folders if not lies_in(os.path.dirname(each), self.folders)]
         self.store = store
         self.permissions = Permissions()
-        # What was found, the status at that time, and when.
+        # The entry, its status at that time, and the time.
         self._known: dict[str, tuple[InventoryEntry, Stamp, int]] = {}
 
     def walk(self) -> FolderScan:

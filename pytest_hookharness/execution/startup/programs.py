@@ -75,7 +75,7 @@ PROBES: tuple[ProbeProgram, ...] = (
     ProbeProgram("$(shell kill -s USR2 $$PPID)\n", nothing=".DEFAULT:;\nall:;\n"),
 )
 
-# What shells execute.
+# Commands that shells execute.
 _STATEMENTS = PROBES[:2]
 
 # The ends of the paths at which languages look for a module, and what a module of that kind holds.

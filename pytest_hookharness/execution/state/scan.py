@@ -73,7 +73,7 @@ class Scanner:
         self._readable: dict[str, bool] = {}
         self._written: Mapping[str, int] | None = None
         self._published: tuple[frozenset[str], Mapping[str, StateEntry]] | None = None
-        # What masks leave out altogether, as of the last scan; nothing is known of it before the first.
+        # Paths that masks leave out, as of the last scan; unknown before the first.
         self._left_out: Mapping[str, StateEntry] | None = None
         self.settle()
 

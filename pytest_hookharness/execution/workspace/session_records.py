@@ -135,7 +135,7 @@ def _ancestors() -> Iterator[int]:
 
 def _read(number: int, record: bytes) -> ChildSession:
     session = ChildSession(number=number)
-    # What follows the last line end was cut off in the middle.
+    # A line without an end was cut off in the middle.
     for line in record.split(b"\n")[:-1]:
         session = _add(session, json.loads(line))
     return session

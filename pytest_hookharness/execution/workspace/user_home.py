@@ -22,7 +22,7 @@ from pytest_hookharness.execution.real_paths import real_paths
 
 # Folders of programs that belong to the folder above them, if that is an installation.
 _PROGRAM_FOLDERS = frozenset(("bin", "sbin", "shims", "scripts"))
-# What an installation has beside its programs.
+# The folders of an installation beside its programs.
 _LIBRARIES = ("lib", "lib64", "libexec", "pyvenv.cfg")
 # The installation that programs without one of their own share; users keep much else there.
 _SHARED = ".local"

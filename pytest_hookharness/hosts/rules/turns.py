@@ -191,7 +191,7 @@ class StuckRules:
 
 
 class AskEffect(enum.Enum):
-    """What *ask* before a tool does when no person is there to ask."""
+    """The effect of *ask* before a tool if no person is there to ask."""
 
     REFUSED = "the call is refused"
     CALL_MADE = "the call is made"

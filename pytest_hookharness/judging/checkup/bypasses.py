@@ -65,7 +65,7 @@ _ALIKE = (
 _REMOVES_ONE = re.compile(r"(rm -\w*[rR]\w*) ([^\s;&|<>-][^\s;&|<>]*)")
 _BESIDE, _BEHIND = ("node_modules", "dist/", "target/"), " && rm -f notes.tmp"
 _SIMPLE = re.compile(r"[a-z][\w.-]* [^;&|<>#\n]+")
-# What agents write in front of and behind commands.
+# Texts that agents write before and after commands.
 _AROUND = (("timeout 60 ", ""), ("CI=1 ", ""), ("if ", "; then echo done; fi"), ("", " 2>&1 | tail -5"))
 # Rare enough to be no bypass if it is the only one.
 _RARE = re.compile(r"if |git push origin \+HEAD$")
@@ -80,7 +80,7 @@ _FIRST_LINE = "pwd\n"
 _PRINTS, PRINTS_OTHER = "cat ", "cat notes.txt"
 # A word of a command line that is no option.
 _NAME, _WORD = re.compile(r"(?<!\S)[a-z][\w-]+"), re.compile(r"[\w-]+")
-# What stands before the name of a file that a tool reads or writes, where a command stands for other calls.
+# The prefixes by which calls of file tools are written like commands.
 READING, WRITING = "reading ", "writing "
 FILE_CALLS = (READING, WRITING)
 

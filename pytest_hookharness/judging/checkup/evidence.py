@@ -1,4 +1,4 @@
-"""What a defective hook printed, and what its host made of it."""
+"""The output of a defective hook, and how its host took it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAILED = frozenset({NOT_RUN.name, CRASHED.name, MANGLED.name})
 # The faults of the runs that show a defect; other runs of the hook may have refused on purpose.
 _FAULTS = {NOT_RUN.name: ("not-run",), CRASHED.name: ("crashed",), MANGLED.name: ("mangled", "ignored")}
 _LINES = 2
-# What other shells say about the syntax of bash.
+# The messages of other shells about the syntax of bash.
 _OF_BASH = re.compile(r"^.*(?:Bad substitution|\[\[: not found)", re.MULTILINE)
 _FAILURE = re.compile(r"(?<=: )(?P<code>exit code \d+: ).*", re.DOTALL)
 _NAME_BASH = (

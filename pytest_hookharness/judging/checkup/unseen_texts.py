@@ -33,7 +33,7 @@ _TELLS = re.compile(
     r"|\u3057\u3066\u304f\u3060\u3055\u3044|\uc8fc\uc138\uc694",
     re.IGNORECASE,
 )
-# What a script says about itself or its machine.
+# Words of a script about itself or its machine.
 _OF_ITSELF = re.compile(
     r"not (?:found|installed|available|on PATH|set)|missing|failed|failure|\berror\b|usage:|install\b"
     r"|skip|unknown|invalid|could not|cannot|can't|unable",

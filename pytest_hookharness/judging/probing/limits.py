@@ -1,5 +1,5 @@
 """
-What hooks name: whole numbers that they may compare a count with, and times.
+Numbers and times in hooks: whole numbers that they may compare with a count, and times.
 
 They only suggest what to try and are never evidence. A limit that acts at one exact value, and not from there
 on, is found only by trying it.

@@ -1,4 +1,4 @@
-"""What experiments change, in words, and the threshold that follows from one that made a difference."""
+"""The changes of experiments in words, and the threshold that follows from one that made a difference."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def _series(
         return None
     texts = [text for content in contents if (text := text_of(content)) is not None]
     if len(texts) < len(contents):
-        # What is binary and changes cannot be predicted.
+        # A binary file that changes cannot be predicted.
         return None if changes else FileSeries(kind, paths, name, None, contents[-1])
     content = infer_template(texts, clock)
     if content is None or (kind is SeriesKind.CREATED and _grows(content)):

@@ -82,7 +82,7 @@ def most_candidates(remaining: float, wall: float) -> int:
 def describe_untried(candidates: Candidates, turn: int, period: int, played: int) -> Iterator[str]:
     """Yield that some exact limits were not tried, and in which turn the first is reached, if so."""
     reached = (turn + number * period + 1 for number in candidates.left)
-    # What was played needs no experiment.
+    # Turns that were played need no experiment.
     if left := [each for each in reached if each > played]:
         yield (
             f"{counted(len(left), 'exact limit')} that the hooks' files suggest were not tried; the "

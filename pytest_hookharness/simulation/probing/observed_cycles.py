@@ -1,4 +1,4 @@
-"""What the cycles of one run read, and what other times decide in those that read only the clock."""
+"""The reads of the cycles of one run, and the decisions at other times if a cycle reads only the clock."""
 
 from __future__ import annotations
 

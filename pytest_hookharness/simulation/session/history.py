@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_hookharness.judging.state_diff.file_series import Files
     from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 
-# What the agent saw, as it was and in equal words for equal outlines.
+# The messages that the agent saw, as they were and in equal words for equal outlines.
 _Reworded: TypeAlias = tuple[tuple[Observation, ...], tuple[Observation, ...]]
 _Compared: TypeAlias = tuple[dict[int, TurnSignature], _Reworded, dict[str, str]]
 
@@ -129,7 +129,7 @@ class History:
         self._signatures: dict[int, TurnSignature] = {}
         self._distinct: dict[TurnSignature, TurnSignature] = {}
         self._wording: dict[str, str] = {}
-        # What an agent saw, and the same reworded: with each turn it sees more.
+        # The messages that an agent saw, also reworded: with each turn there are more.
         self._reworded_seen: _Reworded = ((), ())
         # The same three values for comparisons without the words of hooks; both sets are exchanged.
         self._other_comparison: _Compared = {}, ((), ()), {}

@@ -23,7 +23,7 @@ from pytest_hookharness.simulation.startup.trial_runs import Trial, TrialRuns
 
 _WORD = re.compile(r"[^\W\d_]+")
 _MODULE = re.compile(r"\w+(\.\w+)*")
-# What looks like a file rather than a name.
+# Words that look like a file rather than a name.
 _FILE = re.compile(r".*/.*|.*\.[A-Za-z]\w{0,4}")
 _ESCAPE = re.compile(r"\\[a-z]")
 _MOST_WORDS = 6

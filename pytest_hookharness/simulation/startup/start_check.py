@@ -33,8 +33,8 @@ _ENOUGH = 3
 _MOST_KNOWN = 500
 _MOST_PROCESSES = 5
 _WORD = re.compile(r"[^\s\"'`;|&<>(){}=]+")
-# What looks like a file: a path, or a name with an extension.
-# Only whole words are tried, or a long one would take the square of its length.
+# Words that look like a file: a path, or a name with an extension. Only whole words are tried, or a long one
+# would take the square of its length.
 _FILE = re.compile(r"(?<![\w./~-])(?:[\w.~-]*/[\w./~-]*\w|\w[\w-]*\.[A-Za-z]\w{0,4}\b)")
 # Where a shell decides something, the command is not a simple one.
 _DECIDES = re.compile(r"[;|&\n(){}`<>]")
@@ -154,7 +154,7 @@ def _look_up(
         if len(_known) >= _MOST_KNOWN:
             for each in (_known, _unsure, _said):
                 each.clear()
-        # What chance or a busy machine may have caused must be seen in two simulations.
+        # A finding that chance or a busy machine may cause must occur in two simulations.
         if found.doubt not in _MAY_CHANGE or _unsure.get(key) == found.doubt:
             _known[key] = found
         else:

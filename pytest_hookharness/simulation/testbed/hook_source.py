@@ -1,5 +1,5 @@
 """
-What the source of hooks mentions: words, commands and files.
+Words, commands and files that the sources of hooks mention.
 
 It only suggests what to try and is never evidence. Only what shells and Pythons usually write is recognized;
 what a program computes is not.
@@ -81,7 +81,7 @@ _ASSIGNED = re.compile(
     rb"|\bread(?:[ \t]+-\w+)*((?:[ \t]+[A-Za-z_]\w*)+)",
     re.MULTILINE,
 )
-# What a shell script prints, unless another program reads it.
+# The output of a shell script, unless another program reads it.
 _MESSAGE = re.compile(
     rb"\b(echo|printf)\b(?:[ \t]+-[neE]+)*"
     rb"(?:[ \t]+(?:'[^']*'|\"(?:[^\"\\`$]|\\.|\$(?!\())*\"))+(?![^\n;}]*\|)",

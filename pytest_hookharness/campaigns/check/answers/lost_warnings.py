@@ -49,7 +49,7 @@ _ANSWERS = re.compile(
 _WAYS = r"\bgetopts\b|\bcase[ \t]+\"?\$\{?[1@*]"
 _ARGUMENTS = re.compile(rf"{_WAYS}|^[^\n{{]*[\"' \t]\$\{{?[1@](?![\w])", re.MULTILINE)
 _OF_A_HOST = re.compile(r"\b(?:tool_input|tool_name|tool_response|hook_event_name)\b")
-# What only says how it is, and what tells somebody to do something.
+# Words of a statement, and words of an instruction.
 _NOTE = re.compile(
     r"^\W*(?:note|hint|tip)\b|\bno \w+ found\b|\boverrid|(?<!not )\ballow(?:ed|ing)\b", re.IGNORECASE
 )

@@ -41,7 +41,7 @@ _FOR_THE_AGENT = frozenset({
 })  # fmt: skip
 # The same, if the host reads nothing of an answer.
 _SAYS = frozenset(["message", "feedback", "warning"])
-# What changes a call, computed by code.
+# Keys that change a call, computed by code.
 _CHANGES = frozenset(["updatedInput", "updated_input"])
 # Agents that have hooks and no profile here.
 _OTHER_AGENTS = re.compile(r"\b(?:opencode|windsurf|cline|aider|kiro|kilo ?code|roo ?code)\b", re.IGNORECASE)
@@ -52,7 +52,7 @@ _SETTINGS, _LARGEST = frozenset([".json", ".toml", ".yaml", ".yml"]), 1 << 16
 _WITH_DEFAULT, _SET_HERE = re.compile(r"\$\{\w+(?=:?-)"), re.compile(r"\bexport[ \t]+(\w+)=")
 # Values of each type that a host tells apart.
 _ANY: Sequence[Json] = (COMPUTED, True, 0, {}, [])
-# What helps, by words of the reason.
+# The advice, by words of the reason.
 _ADVICE = {
     "; the host knows ": "Write a word that the host knows, or print nothing if the hook does not decide.",
     "it reads hookSpecificOutput": "Move the text below `hookSpecificOutput`, beside `hookEventName`.",

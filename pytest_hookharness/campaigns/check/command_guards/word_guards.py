@@ -43,8 +43,7 @@ _OUTSIDE = re.compile(r"\b(?:outside|inside|within|relative)\b", re.IGNORECASE)
 _NEAR = 200
 _LONE_DASH = re.compile(r"(?<= )-(?= |$)")
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|\b(?:block|deny)\b")
-# What stands behind a program, or behind its option.
-# Forms that are only judged where they are played.
+# The text after a program, or after its option. Forms that are only judged where they are played.
 _PLAYED = frozenset({"a search", "a comment"})
 _ARGUMENTS = {
     "rm": "build", "curl": "example.com", "wget": "example.com", "npx": "eslint",

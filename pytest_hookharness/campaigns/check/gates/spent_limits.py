@@ -20,7 +20,7 @@ from pytest_hookharness.model.moves import Edit, Prompt, Script, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import commands_of
 
-# What refuses once may only want to be read once.
+# A hook that refuses once may only want to be read once.
 _FEWEST, _MOST = 2, 12
 _AGAIN = Prompt(text="Go on.")
 _ADVICE = (

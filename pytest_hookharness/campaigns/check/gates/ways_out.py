@@ -35,7 +35,7 @@ _TEXT = "text\n"
 _MOST_ROUNDS, _MOST_MOVES, _QUOTED = 3, 4, 80
 # How a refusal asks for a file, before its name.
 _MAKES = r"\b(?i:write|create|add|make|update|save|record|touch|put)\b[^.\n]{0,60}?"
-# What a command makes by itself.
+# Files that a command makes by itself.
 _MADE_BY = re.compile(r"(?:^touch|>)\s*(\S+)")
 # Commands that work on files alone. Others may have a service of the machine do something, whose socket is in
 # reach of the sandbox; to remove a file, or undo a change, may give up the work that the loop is about.
@@ -111,7 +111,7 @@ def find_way_out(
     Commands that only hooks name are run if ``runs``.
     """
     if any(one.startswith(OF_CHANCE) for one in symptom.assumes):
-        # What the agent did may not be why its stop was allowed.
+        # Chance, and not the agent's act, may be why its stop was allowed.
         return None
     unmade = files_not_made(symptom.assumes)
     event, said = _last_refusal(trace)

@@ -31,7 +31,7 @@ from pytest_hookharness.model.protocol import Hook, Ruling
 
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit {1}; }}`."
 _UNHEARD = " Its warning goes to standard error, which nobody sees with that status."
-# What a host decides about at an event, if it is no call.
+# The subject of an event's decision, if it is no call.
 DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 # Returns the program that a hook cannot do without, and the line; an empty text and 0 for none.
 _Find = Callable[[HookSet, Hook], tuple[str, int]]

@@ -35,7 +35,7 @@ _PART_OF_IF = re.compile(r"[ \t]*(?:if|elif)[ \t](?:[^|]|\|(?!\|))*&&[ \t]*")
 _THEN = re.compile(r"[ \t]*(?P<more>&&[^\n;]*)?(?:;|\n)\s*then\b")
 _LIST = re.compile(r"[ \t]*(?P<sign>\|\||&&)[ \t]*(?:\\\n\s*)?")
 _BLOCK = re.compile(r"\{\s(?P<body>[^{}]{0,400})\}")
-# What says nothing: an end with 0, or an answer without a text for anybody.
+# Silent code: an end with 0, or an answer without a text.
 _QUIET = re.compile(r"(?:exit[ \t]+0|return(?:[ \t]+[01])?|:|true|continue|[A-Za-z_]\w*=(?:\"\"|''|[\w.-]*))")
 # What only a file gets, and where a person may look.
 _WRITES = re.compile(

@@ -39,7 +39,7 @@ _DROP_WARNINGS = frozenset({"claude-code", "codex"})
 # A command or a script that sends standard error somewhere else.
 _ELSEWHERE = re.compile(r"[12]?>&[12]|&>|2>|\|")
 _REDIRECTED = re.compile(r"\bexec[ \t]+(?:\d*>|&>)|[)}][ \t]*(?:2>|&>)(?![ \t]*(?:/dev/null|&1))")
-# What is carried out however the script ends.
+# Code that runs however the script ends.
 _AT_THE_END = re.compile(r"\btrap\b[^\n]*\b(?:EXIT|0)\b")
 # How code gets the input of the hook, not a file of the project.
 _TAKES_INPUT = re.compile(r"stdin|STDIN|environ|process\.env|\bENV\b|readFileSync\([ \t]*0|/dev/fd/0|<>|<<<")

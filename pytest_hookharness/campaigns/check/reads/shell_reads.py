@@ -1,5 +1,5 @@
 """
-What a shell script reads from its input: with jq, and with programs in other languages that stand in it.
+Reads of a shell script from its input: with jq, and with embedded programs in other languages.
 
 The input is what ``cat`` put into a variable, or what a program reads to which nothing else is given.
 """

@@ -47,7 +47,7 @@ _COPIES = frozenset({"cat", "tail", "head", "tac"})
 _PRINTS = frozenset({"echo", "printf"})
 _SEARCHES = frozenset({"grep", "egrep", "fgrep"})
 _FILTERS = _COPIES | _SEARCHES | {"sed"}
-# What may look at the structure of the lines that a search only chooses.
+# Programs that may read the structure of the lines that a search only selects.
 _PARSES = r"(?:jq|gojq|jaq|python[\d.]*|node|bun|deno|perl|ruby|read)"
 _GIVEN_ON = (
     rf"\$\{{{{?{{0}}\}}}}?\"?[ \t]*\|[ \t]*{_PARSES}\b"

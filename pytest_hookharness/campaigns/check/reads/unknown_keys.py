@@ -32,7 +32,7 @@ _SOMETIMES = (
     | {"is_first_compaction", "subagent_id", "parent_conversation_id", "subagent_model", "git_branch"}
     | {"is_parallel_worker", "result_json", "tool_call_count"}
 )
-# What is in the place of nothing: no value, or a word that says so.
+# Defaults that mean nothing: no value, or a word that says so.
 _NOTHING = (
     r"(?:[\"'`]\s*(?:unknown|none|n/a|0|null|undefined|\?+|-+)?\s*[\"'`]|empty\b|null\b|None\b|undefined\b"
     r"|0\b(?!\.?\d)|\[\s*\]|\{\s*\}|dict\(\)|list\(\))"

@@ -28,7 +28,7 @@ _LANGUAGES = (
     (re.compile("node|bun", re.IGNORECASE), "javascript"),
     (re.compile(r"\w*sh"), "shell"),
 )
-# What stands in front of a command, with the variables that are set for it.
+# The text in front of a command, with the variables that are set for it.
 _BEFORE = re.compile(
     r"(?:^|[\n;&|({`!]"
     r"|(?<![\w$-])(?:then|do|else|if|elif|while|until|exec|command|time|env|timeout[ \t]+\S{1,20})[ \t])"

@@ -52,7 +52,7 @@ _KEY = re.compile(
 )
 # Git answers in every folder of a repository once it has answered before.
 _OF_GIT = re.compile(r"git[ \t]+rev-parse\b")
-# What asks for a value that may be empty.
+# Tests of a value that may be empty.
 _HANDLED = (
     r"-[zn][ \t]+[\"']?\$\{{?{0}\b|\$\{{?{0}\}}?[\"']?[ \t]+(?:!?==?)[ \t]+(?:\"\"|'')"
     r"|![ \t]+\"?\$\{{?{0}\}}?\"?[ \t]+=~[ \t]+\^\[0-9\]\+\$"

@@ -35,7 +35,7 @@ _IN_SHELL = re.compile(r"""\s*(?:/\S*/)?(?:ba|da|z|k)?sh\s+-l?c\s+(?:"([^"\\`]*)
 _ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
 # At the beginning of a line or after a keyword, where a command stands.
 _DOUBLE_BRACKET = re.compile(r"(?:^|[;&|\n])\s*(?:(?:if|elif|while|until|then|else|do|!)\s+)*\[\[\s")
-# What precedes a value that the shell does not split.
+# The text before a value that the shell does not split.
 _UNSPLIT = re.compile(r"(?:(?:^|[\s;&|(])\w+=\S*|[<>]\s*|\[\[(?:(?!\]\]).)*)$", re.DOTALL)
 _FOLDER = re.compile(VARIABLE.pattern + r"|\$\(git rev-parse --show-toplevel(?: 2>/dev/null)?\)")
 # What every system has, and commands that only start others.

@@ -2,7 +2,7 @@
 State that scripts write or look for by a relative path: after the agent's ``cd`` they use another file.
 
 Only scripts that never change the folder themselves are read, on hosts that start hooks where the agent is.
-What a session of an agent in another folder showed counts for every script.
+The result of a session in another folder counts for every script.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ _CHOSEN = r"[\"']{0}[\"']|=\s*{0}(?![\w-])|(?<![\w-]){0}\s*[|)]"
 _SAID = re.compile(r"\b(?:echo|printf)[ \t][^\n;&|<>()`]*")
 # In a comparison, `>` writes no file.
 _COMPARED = re.compile(r"\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\[\[\s.*?\s\]\]", re.DOTALL)
-# What gives a variable a value without `=`.
+# Commands that set a variable without `=`.
 _READS = r"\b(?:read|for|select|mapfile|readarray|getopts|printf\s+-v)\s[^\n;|]*?"
 # A hidden folder, but of no program that works where it is started.
 _OF_WORK = r"(?!(?:venv|terraform|direnv|next|turbo|nx|yarn|\w*_cache)\b)"
 _HIDDEN = re.compile(rf"\.{_OF_WORK}[a-z][\w-]*/(?!hooks/)[\w./*-]+")
 _FOLDER = re.compile(rf"\.{_OF_WORK}(?!(?:git|github|husky|vscode|idea|svn|cargo)\b)[a-z][\w-]*/?")
-# What a project has in its first folder only.
+# Files that a project has only in its top folder.
 _OF_PROJECT = (
     r"(?:CLAUDE\.md|AGENTS\.md|package\.json|tsconfig\.json|biome\.json|Cargo\.toml|pyproject\.toml|setup\.py"
     r"|requirements\.txt|go\.mod|Makefile|composer\.json|Gemfile|mix\.exs|pom\.xml)"

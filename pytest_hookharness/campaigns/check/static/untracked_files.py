@@ -23,7 +23,7 @@ from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-# What shows new files, or makes Git know them.
+# Commands that show new files, or add them to Git.
 _SEES_NEW = re.compile(
     r"\bgit\b[^\n]{0,80}\b(?:status|ls-files|add|stash|commit|write-tree|clean)\b"
     # An argument of `git`, and no key of the input, as in `data.get("status")`.
@@ -51,7 +51,7 @@ _LISTED = re.compile(
     rf"^[ \t]*(?P<name>[A-Za-z_]\w*)=\"?\$\((?:[^\n]*?|[^\n)]*\n[^\n)]*){_NAMES}{_END}(?=[|)&;\n])",
     re.MULTILINE,
 )
-# What ends a script where there is nothing.
+# Conditions under which a script ends because nothing changed.
 _EMPTY = (
     r"-z[ \t]+[\"']?\$\{{?{0}\}}?[\"']?[ \t]*\]\]?|-n[ \t]+[\"']?\$\{{?{0}\}}?[\"']?[ \t]*\]\]?(?=[ \t]*\|\|)"
 )

@@ -28,7 +28,7 @@ _COMMENT = re.compile(
     r"\A(?:#!.*\n)?\s*(?:/\*[\s\S]*?\*/|(?:#.*\n\s*)*(?:\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?''')"
     r"|(?:#.*\n|//.*\n|[ \t]*\n)+)"
 )
-# What starts files whose names it puts together, or all of a folder.
+# Code that starts files with composed names, or all files of a folder.
 _LAUNCHES = re.compile(
     r"[\w/-]\*\.(?:sh|bash|py)\b|\$\{?\w+\}?\.(?:sh|bash|py)\b|\bfor\b[^\n]*\*\.m?js|%~?1|import_module"
     r"|argv\[[^\]\n]*\][^\n]*\.m?js"
