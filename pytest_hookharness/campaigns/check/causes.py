@@ -136,8 +136,8 @@ def _not_shown(symptom: Symptom, shown: Sequence[Symptom]) -> Symptom | None:
     words = tool[0] if tool else _OF_ANOTHER
     by_kind = symptom.kind in _SAME_KIND
     same = [one for one in shown if (_is_same_kind(one, symptom) if by_kind else words in one.text)]
-    told = {*_commands(iter(same))}
-    left = [command for command in symptom.hook.split(", ") if command not in told]
+    shown_hooks = {*_commands(iter(same))}
+    left = [command for command in symptom.hook.split(", ") if command not in shown_hooks]
     return replace(symptom, hook=", ".join(left)) if left else None
 
 
@@ -190,7 +190,7 @@ def independent(
         and not (_NO_OPTION.search(one.symptom.text) and _is_of(one.symptom, dashed))
         and not (one.symptom.kind in _UNSEEN and _is_of(one.symptom, unseen))
         and not (one.symptom.kind == PINGPONG.name and removing & {*one.symptom.hook.split(", ")})
-        and not (one.symptom.kind == MANGLED.name and any(_is_told(one.symptom, other) for other in unread))
+        and not (one.symptom.kind == MANGLED.name and any(_same_answer(one.symptom, it) for it in unread))
     ]
 
 
@@ -209,7 +209,7 @@ def _ran(evidence: SymptomEvidence, executable: Collection[str]) -> bool:
     return evidence.symptom.kind != NOT_RUN.name and all(run.ending != NO_EXECUTABLE_BIT for run in runs)
 
 
-def _is_told(symptom: Symptom, static: Symptom) -> bool:
+def _same_answer(symptom: Symptom, static: Symptom) -> bool:
     """Return whether a session and the source report the same lost answer, judged by their words."""
     same = (_ITS_ANSWER, _NO_JSON, _NO_KEYS, symptom.text.partition(": ")[2].rstrip("."))
     said = any(words in static.text and (words == _ITS_ANSWER or words in symptom.text) for words in same)

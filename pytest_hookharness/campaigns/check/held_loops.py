@@ -130,13 +130,13 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
         sessions.append(_without_tools(own.session))
         empty = any(_EMPTY_SESSION.search(text) for text in loop.files.values())
         free = not _refusing(other.outcome)
-        told = [*_changed_by_another(loop, own, other)] if free and not empty else []
-        if empty or (free and not told):
+        shown = [*_changed_by_another(loop, own, other)] if free and not empty else []
+        if empty or (free and not shown):
             # The loop may belong to the first session that stops.
             sessions.append(_beside_another(loop.session))
         elif not free and _refusing(other.outcome) not in usual:
-            told = [*_held_by_another(loop, other)]
-        problems += told
+            shown = [*_held_by_another(loop, other)]
+        problems += shown
     return HeldLoops(sessions=tuple(sessions), problems=tuple(problems))
 
 

@@ -168,7 +168,7 @@ class ReproductionRun:
             result,
             loop=loop.text,
             played=hosts.find(scenario.host).id,
-            project=project.told,
+            project=project.title,
             verdict=plays.describe(outcome),
             reproduced=shown or (complete and not outcome.passed),
             left_out=(*result.left_out, *left_out),
@@ -303,4 +303,4 @@ def _likely_cause(
         cause = known[0]
     if not missing or not comparison.difference:
         return cause
-    return f"`{missing}`, which refused, is not in {project.told}: is this the right project? If so: {cause}"
+    return f"`{missing}`, which refused, is not in {project.title}: is this the right project? If so: {cause}"

@@ -95,11 +95,11 @@ def pasted_texts(text: str) -> Iterator[tuple[str, int]]:
     script = shell_script_of(text)
     if script is None or not (free := _free_texts(script.code)):
         return
-    told = set[str]()
+    reported = set[str]()
     for place, names in _in_answers(script):
         for name in names:
-            if name in free - told and not _is_its_own(name, script, place, free):
-                told.add(name)
+            if name in free - reported and not _is_its_own(name, script, place, free):
+                reported.add(name)
                 yield _SAID.format(name), script.line_of(place)
 
 

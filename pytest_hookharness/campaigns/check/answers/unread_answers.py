@@ -93,7 +93,7 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
     readable = any(_says_something(one.value) and not _fault(hook_set.host, hooks[0], one) for one in answers)
     others = [*named_hosts(hook_set.host, text)]
     if answers and others:
-        others = [*named_hosts(hook_set.host, _told_apart(hook_set, script, text))]
+        others = [*named_hosts(hook_set.host, _without_idle_names(hook_set, script, text))]
     readable = readable or _OTHER_AGENTS.search(text) is not None
     seen = set[str]()
     for answer in answers:
@@ -105,8 +105,8 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
         # Beside an answer that is read, or in a script for several hosts, it may be the one of another host.
         foreign = bool(readable or others) if faults[0].startswith(_UNKNOWN) else _is_read(others, answer)
         # A script that also knows the right key may tell the agent there.
-        told = cause.startswith(ONLY_FOR_USERS) and "additionalContext" in text
-        if not (foreign or told):
+        by_key = cause.startswith(ONLY_FOR_USERS) and "additionalContext" in text
+        if not (foreign or by_key):
             seen.add(cause)
             yield LostAnswer(faults[0], answer.line, hooks)
     for hook in of_another_event(hook_set, hooks, text, answers):
@@ -122,7 +122,7 @@ def named_hosts(host: str, text: str) -> Iterator[hosts.Profile]:
             yield profile
 
 
-def _told_apart(hook_set: HookSet, script: str, text: str) -> str:
+def _without_idle_names(hook_set: HookSet, script: str, text: str) -> str:
     """
     Return the text of a script without names of other hosts that decide nothing.
 

@@ -107,7 +107,7 @@ def prove_false_advice(
     hook_set: HookSet, play: TryOut, _known: Collection[Problem], played: Sequence[PlayedSession]
 ) -> Iterator[ProvedSymptom]:
     """Yield the refusals, in the sessions so far, whose advice does not help."""
-    told = set[str]()
+    reported = set[str]()
     refusals = [*_refusals(hook_set, played)]
     missing = (
         (_symptom(one, f"{one.begin} names {path}, which the project does not have.", _NO_FILE), one.played)
@@ -115,8 +115,8 @@ def prove_false_advice(
         if (path := _missing_file(hook_set, one))
     )
     for symptom, shown in (*_refused_again(refusals, play), *missing):
-        if symptom.hook not in told and shown.outcome is not None:
-            told.add(symptom.hook)
+        if symptom.hook not in reported and shown.outcome is not None:
+            reported.add(symptom.hook)
             yield ProvedSymptom(symptom, shown.session, shown.outcome.trace)
 
 

@@ -69,7 +69,7 @@ def prove_counted_changes(
     hook_set: HookSet, play: TryOut, known: Collection[Problem], played: Sequence[PlayedSession]
 ) -> Iterator[ProvedSymptom]:
     """Yield gates that need no change, miss changes, or take a missing program for a failed check."""
-    told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
+    reported = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
     for gate in _gates(hook_set, play, played)[:_MOST]:
         checks = failing_checks(gate)
         (usual, idle) = play([shortened(gate), shortened(_with_acts(gate, [FIRST_PROMPT, Stop()]))])
@@ -77,7 +77,7 @@ def prove_counted_changes(
         if stop is None or not stop.decision.refused:
             continue
         hook = commands_of(stop.deciding)
-        if checks and not is_named(hook, told):
+        if checks and not is_named(hook, reported):
             yield from _taken_for_failed(hook_set, gate, hook, play)
         while_failing = f" while {_named(checks)} {'fail' if len(checks) > 1 else 'fails'}" if checks else ""
         if again := _refused_by(idle.outcome, hook):
@@ -125,7 +125,7 @@ def _unseen_changes(
     if _SAME in forms and _SAME not in refused:
         # Another file was the reason.
         return
-    wanted = [_NEW_FILE] if _TRACKED in refused and not _is_told(hook_set, hook) else []
+    wanted = [_NEW_FILE] if _TRACKED in refused and not _is_reported(hook_set, hook) else []
     # The gate sees a new file there, so the folder or the name is the reason.
     wanted += [_NEW_FOLDER, _LETTERS] if _NEW_FILE in refused else []
     wanted += [_COMMITTED] if _COMMITTED in forms else []
@@ -147,7 +147,7 @@ def _may_leave_commits(hook_set: HookSet, gate: CheckSession, stop: HookEvent) -
     return gate.scenario.git and bool(failing_checks(gate)) and not asks
 
 
-def _is_told(hook_set: HookSet, hook: str) -> bool:
+def _is_reported(hook_set: HookSet, hook: str) -> bool:
     """Return whether the source of a gate shows that it never sees new files; this is reported already."""
     named = (one for one in hook_set.hooks if is_named(one.command, hook))
     return any(overlooked_files(hook_set, one)[1] for one in named)

@@ -36,7 +36,7 @@ def prove_spent_limits(
 
     The sessions are those already played in which a check kept failing.
     """
-    told = set[str]()
+    reported = set[str]()
     for one in played:
         refused = [was_refused for was_refused, _ in _stops(one.outcome)]
         limit = refused.count(True)
@@ -45,11 +45,11 @@ def prove_spent_limits(
         if not spent or not (one.session.proof and one.session.way_out):
             continue
         hook = next(commands for was_refused, commands in _stops(one.outcome) if was_refused)
-        for again in play([_one_more_turn(one.session, limit)]) if hook not in told else ():
+        for again in play([_one_more_turn(one.session, limit)]) if hook not in reported else ():
             if again.outcome is None or _tells_user(again.outcome):
                 continue
             if [was for was, _ in _stops(again.outcome)] == [*refused, False]:
-                told.add(hook)
+                reported.add(hook)
                 symptom = _symptom(again.outcome, hook, limit)
                 yield ProvedSymptom(symptom, again.session, again.outcome.trace)
 

@@ -59,16 +59,16 @@ def prove_unheard_checks(
     hook_set: HookSet, play: TryOut, known: Collection[Problem], _played: Sequence[PlayedSession]
 ) -> Iterator[ProvedSymptom]:
     """Yield the hooks that do not tell the agent that their check failed, if no problem says so already."""
-    told = ", ".join(one.symptom.hook for one in known if one.symptom.kind in _ALREADY_REPORTED)
+    reported = ", ".join(one.symptom.hook for one in known if one.symptom.kind in _ALREADY_REPORTED)
     # Only hooks that the host waits for.
     hooks = [hook for hook in hooks_at(hook_set, _ROLES) if not hook.options.get("async")]
     checks = {hook.command: names for hook in hooks if (names := _checks_of(hook_set, hook))}
-    waiting = [hook for hook in hooks if hook.command in checks and not is_named(hook.command, told)]
+    waiting = [hook for hook in hooks if hook.command in checks and not is_named(hook.command, reported)]
     named = set[str]()
     for one in play([_session(hook_set, waiting, checks)]) if waiting else ():
         for hooked, run, end in _unheard(one.outcome.trace) if one.outcome is not None else ():
             command = run.hook.command
-            if one.outcome and command in checks and command not in named and not is_named(command, told):
+            if one.outcome and command in checks and command not in named and not is_named(command, reported):
                 named.add(command)
                 symptom = _symptom(hook_set.host, hooked, run, end, checks[command])
                 yield ProvedSymptom(symptom, one.session, one.outcome.trace)
@@ -131,9 +131,9 @@ def _unheard(trace: Trace) -> Iterator[tuple[HookEvent, HookRun, str]]:
     Each comes with its event, and with the stream and the exit code in words.
     """
     decisions = [hooked.decision for _, hooked in trace.hooked()]
-    told = (text for one in decisions for text in (*one.to_agent, *one.to_user, *one.reasons))
+    texts = (text for one in decisions for text in (*one.to_agent, *one.to_user, *one.reasons))
     # A later refusal may tell the agent what an earlier hook has noted.
-    heard = any(_MARK in text for text in told)
+    heard = any(_MARK in text for text in texts)
     for _, hooked in () if heard else trace.hooked():
         for run in hooked.hook_runs:
             reply = run.reply

@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import islice
 
 from pytest_hookharness.campaigns.arming.hook_roles import GATES, role_of
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON, TOOLS, is_told
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON, TOOLS, may_notice
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     PRINTS,
     Condition,
@@ -217,7 +217,7 @@ def lone_switch(hook_set: HookSet, hook: Hook) -> str:
         return ""
     for one in dict.fromkeys((text, *(with_programs_in_place(text, name) for name in TOOLS))):
         tool = only_switched_by(one) or only_shown_by(one)
-        if tool and not is_told(hook_set, one, tool):
+        if tool and not may_notice(hook_set, one, tool):
             return tool
     return ""
 

@@ -41,20 +41,20 @@ def missing_programs(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield a symptom for each program that hooks cannot do without; a session may show it better."""
     # Where a failure refuses, the failure of a missing program does too.
     open_hooks = [hook for hook in hook_set.hooks if is_allowed_by_failure(hook_set.host, hook)]
-    told = list[Hook]()
+    reported = list[Hook]()
     for hooks, tool in each_found(hook_set, lone_answer, open_hooks, by_event=True):
         text = f"`{tool}` writes every refusal, so with no `{tool}` on the PATH nothing is refused."
         yield together(UNGUARDED_TOOL, hooks, text, _say_so(hook_set, hooks, tool))
-        told += hooks
+        reported += hooks
     # A command that is the script itself does not mind how a script ends.
     inline = [hook for hook in hook_set.hooks if not hook_set.sources_of(hook) and hook not in open_hooks]
-    others = [*(hook for hook in open_hooks if hook not in told), *inline]
+    others = [*(hook for hook in open_hooks if hook not in reported), *inline]
     for hooks, tool in each_found(hook_set, lone_switch, others, by_event=True):
         what = DECIDED.get(hosts.find(hook_set.host).events[hooks[0].event].role, "call")
         text = f"it decides by what `{tool}` prints, so with no `{tool}` on the PATH every {what} is allowed."
         yield together(UNGUARDED_TOOL, hooks, text, _say_so(hook_set, hooks, tool))
-        told += hooks
-    left = [hook for hook in hook_set.hooks if hook not in told]
+        reported += hooks
+    left = [hook for hook in hook_set.hooks if hook not in reported]
     yield from _of_ends(
         hook_set, [hook for hook in left if hook in open_hooks], ends_without, "with an error"
     )

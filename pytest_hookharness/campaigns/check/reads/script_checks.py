@@ -223,7 +223,7 @@ _LOOPS_AND_GUARDS = (
 
 def _of_lost_answers(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield why answers in scripts are lost, each reason once with its places; skip hooks named before."""
-    told = {hook.command for hook in hook_set.hooks if find_unread_answer(hook_set, hook)}
+    known = {hook.command for hook in hook_set.hooks if find_unread_answer(hook_set, hook)}
     lost: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
     fixes: dict[str, str] = {}
@@ -237,7 +237,7 @@ def _of_lost_answers(hook_set: HookSet) -> Iterator[Symptom]:
             unseen |= {one.why} if one.is_unseen else set()
             concerned.setdefault(one.why, []).extend(one.hooks)
     for why, places in lost.items():
-        if not any(hook.command in told for hook in concerned[why]):
+        if not any(hook.command in known for hook in concerned[why]):
             code = codes.UNSEEN_REASON if why in unseen else MANGLED
             yield together(code, concerned[why], f"{why} ({'; '.join(places)}).", fixes[why])
 
@@ -245,18 +245,18 @@ def _of_lost_answers(hook_set: HookSet) -> Iterator[Symptom]:
 def _of_silence(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the reasons that scripts print where the host looks for none, together with their hooks."""
     found = [(hook, words) for hook in hook_set.hooks if (words := silent_refusal(hook_set, hook))]
-    told = [hook for hook, _ in found]
+    silent = [hook for hook, _ in found]
     if found:
         text = (
             f'the reason "{found[0][1]}" is printed to standard output, and with status 2 {hook_set.host} '
             "reads only standard error, so the agent is not told why."
         )
-        yield together(SILENT_REFUSAL, told, text, "Print the reason to standard error, as with `>&2`.")
+        yield together(SILENT_REFUSAL, silent, text, "Print the reason to standard error, as with `>&2`.")
     mute = [
         (hook, answer)
         for hook in hook_set.hooks
         if (answer := silent_answer(hook_set, hook))
-        and hook.command not in {one.command for one in told}
+        and hook.command not in {one.command for one in silent}
         # An answer that the host does not take for a refusal has another defect.
         and not (find_unread_answer(hook_set, hook) or failed_refusal(hook_set, hook))
     ]

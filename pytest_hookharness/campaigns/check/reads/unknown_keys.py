@@ -61,8 +61,8 @@ def unknown_keys(hook_set: HookSet, hook: Hook) -> str:
     keys = [*dict.fromkeys(_unknown(found))]
     # At another event the same command may read it in the place of a key that is sent there.
     same = [one for one in hook_set.hooks if keys and one.command == hook.command]
-    told = "".join(never_sent(hook_set, one)[0] for one in same)
-    left = [key for key in keys if f"`{key}`" not in told]
+    reported = "".join(never_sent(hook_set, one)[0] for one in same)
+    left = [key for key in keys if f"`{key}`" not in reported]
     return "" if is_given_elsewhere(hook_set, hook, left) else ", ".join(f"`{key}`" for key in left)
 
 

@@ -248,7 +248,7 @@ _OWN = re.compile(
 
 def texts_as_options(text: str) -> Iterator[tuple[str, int]]:
     """Yield a message and the line number for each text that a program takes for an option."""
-    told: dict[str, str] = {}
+    reported: dict[str, str] = {}
     is_known = SHELL_SCRIPT.match(text) and not _ZSH.match(text) and not _OWN.search(text)
     code = code_of(text) if is_known else ""
     for call, refused, effect in (
@@ -262,7 +262,7 @@ def texts_as_options(text: str) -> Iterator[tuple[str, int]]:
                 name, shown = found["call"], in_one_line(given, _SHOWN)
                 words = f"`{name}` takes the {effect} `{shown}` for an option because of its dash, and fails"
                 # One cause, however often it stands in the script.
-                yield told.setdefault(name, words), text.count("\n", 0, found.end()) + 1
+                yield reported.setdefault(name, words), text.count("\n", 0, found.end()) + 1
 
 
 def _is_refused_format(given: str, _after: str) -> bool:
