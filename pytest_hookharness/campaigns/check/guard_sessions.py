@@ -23,11 +23,11 @@ from pytest_hookharness.campaigns.check.session_scenario import (
 )
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.campaigns.guards.denials import is_denied_command
-from pytest_hookharness.campaigns.guards.file_neighbours import (
+from pytest_hookharness.campaigns.guards.file_lookalikes import (
     folder_to_play_in,
-    prove_neighbours_of,
+    prove_lookalikes_of,
     prove_readers,
-    try_neighbours_of,
+    try_lookalikes_of,
 )
 from pytest_hookharness.campaigns.guards.file_ways import (
     guarded_files,
@@ -47,10 +47,10 @@ from pytest_hookharness.campaigns.guards.rewording import (
 )
 from pytest_hookharness.campaigns.guards.spellings import (
     allowed_spellings,
-    prove_neighbours,
+    prove_lookalikes,
     prove_spellings,
-    refused_neighbours,
-    try_neighbours,
+    refused_lookalikes,
+    try_lookalikes,
     try_new_branch,
     try_spellings,
 )
@@ -126,7 +126,7 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     seconds = {one.hook: one.seconds for one in guards}
     for hook, files in [*guarded_files(hook_set, outcomes).items()][:_MOST_PROVED]:
         own = files[0].source
-        acts = (*try_files(hook_set, files, own), *try_neighbours_of(hook_set, files, own))
+        acts = (*try_files(hook_set, files, own), *try_lookalikes_of(hook_set, files, own))
         if acts:
             most = max(_FEWEST_TRIED, int(_SHORT_SECONDS / (seconds.get(hook) or 0.01)))
             scenario = scenario_of(hook_set, (FIRST_PROMPT, *acts[:most]))
@@ -136,7 +136,7 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     for one in guards:
         if acts := try_spellings(one.tried):
             yield _of_guard(hook_set, "other spellings of what was refused", acts, one)
-        if acts := try_neighbours(one.all_calls, source):
+        if acts := try_lookalikes(one.all_calls, source):
             yield _of_guard(hook_set, "harmless commands that resemble what was refused", acts, one)
 
 
@@ -197,11 +197,11 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
     source = "\n".join(read_guards(hook_set).sources) if refused else ""
     harmless = [
         one
-        for one in refused_neighbours(outcomes, refused, source)
+        for one in refused_lookalikes(outcomes, refused, source)
         if not any(is_denied_command(hook_set, text) for text in (one.text, *one.controls))
     ]
     if harmless:
-        acts = prove_neighbours(refused, harmless)
+        acts = prove_lookalikes(refused, harmless)
         yield _proof(hook_set, "harmless commands that are refused", acts, guards)
 
 
@@ -228,7 +228,7 @@ def _prove_files(
     for files in [*guarded_files(hook_set, outcomes).values()][:_MOST_PROVED]:
         source = files[0].source
         ways = prove_files(hook_set, seen, files, source)
-        acts = ways.acts(prove_neighbours_of(hook_set, seen, files, source))
+        acts = ways.acts(prove_lookalikes_of(hook_set, seen, files, source))
         # Two hooks may refuse the same.
         if acts and acts not in done:
             done.append(acts)

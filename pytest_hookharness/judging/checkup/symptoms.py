@@ -18,8 +18,8 @@ from pytest_hookharness.judging.checkup.bypasses import FILE_CALLS, command_call
 from pytest_hookharness.judging.checkup.evidence import with_evidence
 from pytest_hookharness.judging.checkup.file_bypasses import find_file_bypasses
 from pytest_hookharness.judging.checkup.file_overblocks import find_file_overblocks
+from pytest_hookharness.judging.checkup.lookalikes import Lookalike, all_lookalikes
 from pytest_hookharness.judging.checkup.lost_refusals import name_lost_refusal
-from pytest_hookharness.judging.checkup.neighbours import Neighbour, all_neighbours
 from pytest_hookharness.judging.checkup.other_readers import find_other_readers
 from pytest_hookharness.judging.checkup.unseen_texts import find_unseen_texts
 from pytest_hookharness.judging.checkup.written_paths import written_above_project
@@ -248,8 +248,8 @@ _MOST_NAMED = 3
 def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
     """Find harmless commands that were refused each time, and what they resemble allowed before and after."""
     calls = command_calls(outcome)
-    found: dict[str, list[tuple[Neighbour, int]]] = {}
-    for one in all_neighbours(calls.refused):
+    found: dict[str, list[tuple[Lookalike, int]]] = {}
+    for one in all_lookalikes(calls.refused):
         if not calls.is_kept(one.text) or (one.needs_refusal and not one.belongs_to(calls.refused)):
             continue
         if all(calls.is_allowed_around(control, one.text) for control in one.controls):
@@ -266,13 +266,13 @@ def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
         yield refused_work.symptom_in_turn(codes.OVERBLOCK, f"{text}.", outcome, some[0][1])
 
 
-def _describe(one: Neighbour, done: str) -> str:
+def _describe(one: Lookalike, done: str) -> str:
     allowed = " and ".join(map(_quote, one.controls))
     refused = f"{_name(one)}, {one.detail}, is {done}"
     return f"{refused}, but {allowed} allowed{one.where}" if allowed else refused
 
 
-def _name(one: Neighbour) -> str:
+def _name(one: Lookalike) -> str:
     return _quote(one.text.replace(WORKSPACE, "<project>"))
 
 

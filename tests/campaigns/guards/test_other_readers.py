@@ -8,7 +8,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.guard_sessions import plan_rewordings
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
-from pytest_hookharness.campaigns.guards.file_neighbours import prove_readers
+from pytest_hookharness.campaigns.guards.file_lookalikes import prove_readers
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.moves import FIRST_PROMPT, Read, RunCommand

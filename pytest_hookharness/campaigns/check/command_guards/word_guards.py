@@ -25,7 +25,7 @@ from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, w
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.judging.checkup.bypasses import is_rare, spellings
-from pytest_hookharness.judging.checkup.neighbours import ABSOLUTE
+from pytest_hookharness.judging.checkup.lookalikes import ABSOLUTE
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.protocol import Hook, Ruling

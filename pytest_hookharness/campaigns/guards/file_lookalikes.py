@@ -26,7 +26,7 @@ from pytest_hookharness.judging.checkup.file_overblocks import (
     HARMLESS,
     KINDS,
     TRIED,
-    neighbour_of,
+    lookalike_of,
 )
 from pytest_hookharness.judging.checkup.other_readers import FileReading, reading_of
 from pytest_hookharness.model.checkup import HookSet
@@ -48,12 +48,12 @@ def harmless_files(
     done: set[str] = set()
     for one in files:
         for file, beside in (*_examples(hook_set, source), *((file, "") for file in TRIED[1:])):
-            neighbour = neighbour_of(file, one.file)
+            lookalike = lookalike_of(file, one.file)
             # A guard means the files that it names.
             named = posixpath.splitext(posixpath.basename(file))[0] in source and file in TRIED[1:]
-            if neighbour is not None and file not in done and not named:
+            if lookalike is not None and file not in done and not named:
                 done.add(file)
-                yield replace(one.edit, file=file), replace(one.edit, file=beside or neighbour.control)
+                yield replace(one.edit, file=file), replace(one.edit, file=beside or lookalike.control)
 
 
 def _examples(hook_set: HookSet, source: str) -> list[tuple[str, str]]:
@@ -86,7 +86,7 @@ def guarded_folders(edit: Edit, source: str) -> list[Edit]:
     return [replace(edit, file=f"{word}/{HARMLESS}") for word in named[:_MOST_FOLDERS]]
 
 
-def try_neighbours_of(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> tuple[Act, ...]:
+def try_lookalikes_of(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> tuple[Act, ...]:
     """Return the acts that try whether harmless files are refused."""
     if not files:
         return ()
@@ -97,14 +97,14 @@ def try_neighbours_of(hook_set: HookSet, files: Sequence[GuardedFile], source: s
     return (*harmless[:1], *control, *folders, *harmless[1:])
 
 
-def prove_neighbours_of(
+def prove_lookalikes_of(
     hook_set: HookSet, seen: Sequence[FileCalls], files: Sequence[GuardedFile], source: str
 ) -> FileProof:
     """Return what shows that harmless files are refused, between others that are allowed."""
     found = harmless_files(hook_set, files, source)
     pairs = [pair for pair in found if is_refused(hook_set, seen, pair[0])][:_MOST_PROVED]
     harmless = [edit for edit, _ in pairs]
-    known = [one.edit for one in files if any(neighbour_of(edit.file, one.file) for edit in harmless)]
+    known = [one.edit for one in files if any(lookalike_of(edit.file, one.file) for edit in harmless)]
     return FileProof(
         around=tuple({edit.file: edit for _, edit in pairs}.values()),
         refused=(*known, *harmless),
