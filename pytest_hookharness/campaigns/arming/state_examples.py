@@ -24,7 +24,7 @@ _FENCED = re.compile(
     r"^[ \t]*(?P<fence>```+|~~~+)[ \t]*(?P<language>[\w+-]*)[^\n]*\n(?P<body>.*?)^[ \t]*(?P=fence)[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
-# A path with an ending, perhaps behind a variable or a placeholder.
+# A path with an ending, perhaps after a variable or a placeholder.
 _PATH = re.compile(
     r"(?<![\w$@:])(?:\$\{?\w+\}?/|\{[\w ]+\}/|<[\w -]+>/|\./)?"
     r"((?:\.?[\w-]+/)*\.?[\w-]+(?:\.[\w-]+)+)(?![\w/])"

@@ -94,7 +94,7 @@ def asked_values(reads: StateReads) -> dict[str, AskedField]:
 
 
 def _standing_at(reads: StateReads, place: int) -> Iterator[str]:
-    """Yield the fields that stand next to a place, behind quotes and brackets."""
+    """Yield the fields that stand next to a place, after quotes and brackets."""
     for begin, _, name in reads.places:
         if begin >= place and not reads.text[place:begin].strip(" \t\"'({$"):
             yield name

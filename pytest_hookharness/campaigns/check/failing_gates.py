@@ -54,7 +54,7 @@ _NAMED = (
     r"(?:test|vet|build|lint|check|typecheck|format|fmt|compile)\b))"
 )
 _IN_TEXT = re.compile(rf"[\[(:=,]\s*[fr]?[\"'`]({_NAMED})(?:[\"']\s*,\s*\[?\s*[\"'\w]|\s+[\w${{-])")
-# The words of a command behind its name, in code without quoted text, and the rest of a list of words.
+# The words of a command after its name, in code without quoted text, and the rest of a list of words.
 _WORDS, _LIST = re.compile(r"[^;&|)\n]*"), re.compile(r"[^\])\n]*")
 # What a program that starts others is given for a helper of the hook, and not for a file that is checked.
 _HELPER = re.compile(
@@ -189,7 +189,7 @@ def started_checks(hook_set: HookSet, hook: Hook) -> Iterator[str]:
 
 
 def _starts_helper(name: str, words: str) -> bool:
-    """Return whether the words behind a program name a script, a path in a variable, or a module."""
+    """Return whether the words after a program name a script, a path in a variable, or a module."""
     words = _PLACE.sub("", words)
     return bool(script_of(words) or _HELPER.search(f"{name}{words}"))
 

@@ -52,7 +52,7 @@ _DISABLED = frozenset(
 # A script that commits on purpose, and one that takes all that lies in the tree.
 _COMMITS = re.compile(r"""\bgit\b["',\s][^\n;|&]{0,60}?(?<![\w-])commit(?![\w-])""")
 _TAKES_ALL = re.compile(r"""\badd["',\s]+(?:-A|--all|\.)(?![\w/])|\bcommit["',\s]+-\w*a""")
-# How a loop says that it was proved, behind the refusal.
+# How a loop says that it was proved, after the refusal.
 _REPEATED = re.compile(r", \d+ times? until the session repeats itself(?: but for .+)?$")
 # Parts of a text that vary for one cause, such as the number of refusals.
 _NUMBER = re.compile(r"\d+")

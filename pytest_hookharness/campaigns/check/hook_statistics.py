@@ -208,7 +208,7 @@ def require_name(name: str, hook_sets: Sequence[HookSet]) -> None:
         SimulationError: No problem can have it.
     """
     known = {known for hook_set in hook_sets for known in _names(hook_set)}
-    # What a problem is about may stand behind its kind.
+    # What a problem is about may stand after its kind.
     kind, _, rest = name.partition("-")
     plain = [*{name, f"{kind}-{rest.partition('-')[2]}"}]
     if not is_kind(name) and known.isdisjoint([*plain, *(_COUNTED.sub("", one) for one in plain)]):

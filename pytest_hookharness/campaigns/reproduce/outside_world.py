@@ -36,7 +36,7 @@ _PROGRAMS: Mapping[str, tuple[str, str]] = {
     for reach, table in _REACHES.items()
     for name, words in zip(table.split()[::2], table.split()[1::2], strict=True)
 }
-# Words before a command, and options of programs, that have a value behind them.
+# Words before a command, and options of programs, that have a value after them.
 _STARTERS = "do then else elif if while until ! { sudo env time nohup timeout nice command exec xargs stdbuf"
 _BEFORE = frozenset(_STARTERS.split())
 _OPTIONS = "-C -c -n -u -k -s -I --prefix --cwd --dir --directory --git-dir --work-tree --project"

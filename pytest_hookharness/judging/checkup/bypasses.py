@@ -24,7 +24,7 @@ from pytest_hookharness.model.outcome import Outcome
 
 # Programs whose options of one letter may be written together or apart.
 _JOINED = re.compile(r"(rm|git clean) -([A-Za-z]{2,3}) (?=[^-])")
-# An option of Git in front of other words, which Git also takes behind them.
+# An option of Git in front of other words, which Git also takes after them.
 _IN_FRONT = re.compile(r"(git (?:push|commit)) (--force|-f|--no-verify) ([^;&|<>#]+)")
 _SHORT = (
     ("git push --force", "git push -f"),

@@ -57,7 +57,7 @@ _LACKS_HOME = re.compile(
     r"although it says .*(?:/hookharness-[^/\s]+/\S*?|[\s\"])home/[^\"]*: No such file or directory",
     re.IGNORECASE,
 )
-# An answer behind other output, and what looks like one.
+# An answer after other output, and what looks like one.
 _LATE_ANSWER, _BRACES = "the answer does not begin the output", re.compile(r"\{[^\n]*\}")
 
 

@@ -57,7 +57,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _end_of_object(text: str, begin: int) -> int:
-    """Return the place behind the object that begins at a place; the same place if there is none."""
+    """Return the place after the object that begins at a place; the same place if there is none."""
     depth = 0
     for place in range(begin, len(text)):
         depth += {"{": 1, "}": -1}.get(text[place], 0)

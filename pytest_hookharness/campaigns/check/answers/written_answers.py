@@ -208,7 +208,7 @@ class _ObjectReader:
         self.text, self.unknown = text, unknown
 
     def object_at(self, place: int) -> tuple[dict[str, Json], int]:
-        """Return the object that begins at a place, and the place behind it."""
+        """Return the object that begins at a place, and the place after it."""
         found: dict[str, Json] = {}
         place = self._skip(place + 1)
         while self.text[place] != "}":

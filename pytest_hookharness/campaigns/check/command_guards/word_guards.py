@@ -137,7 +137,7 @@ def allowed_spellings(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _admits(guard: CommandGuard, test: CommandTest, text: str) -> bool:
-    """Return whether a script refuses behind a test what passes it, without another look at the command."""
+    """Return whether a script refuses after a test what passes it, without another look at the command."""
     leads = test.leads == "allows" and not test.fits and guard.is_known
     last = all(one.begin < test.closed for one in guard.tests)
     return leads and last and _REFUSES.search(text, test.closed) is not None
@@ -169,7 +169,7 @@ def _commands(test: CommandTest) -> Iterator[str]:
         words = " ".join(text.split())
         program = words.partition(" ")[0]
         whole = f"{words} {_ARGUMENTS.get(program, '')}".strip()
-        # What somebody would write comes first: an option behind a dash, and a file behind an option.
+        # What somebody would write comes first: an option after a dash, and a file after an option.
         usual = [_LONE_DASH.sub("-rf", one) for one in (words, whole)]
         tried = [*usual, words, whole] if program in _PROGRAMS else []
         tried.sort(key=lambda one: one.split()[-1].startswith("-"))

@@ -176,10 +176,10 @@ def _notices_failures(tool: str, code: str, *, strict: bool) -> bool:
 
 
 def _asks_for_status(tool: str, script: ShellScript) -> bool:
-    """Return whether a script may look at the status of a program, also behind one more line."""
+    """Return whether a script may look at the status of a program, also after one more line."""
     code, bodies = script.code, script.functions
     calls = [*calls_of(tool, code)]
-    # A function may call the program, or be called behind it.
+    # A function may call the program, or be called after it.
     ends = [*(end for _, end in calls), *(begin for _, begin, _ in bodies)]
     for name, begin, end in bodies[:_MOST]:
         if any(begin <= place < end for place, _ in calls):

@@ -90,7 +90,7 @@ class ProgramQuestion:
         leaves: Whether it then ends with 0.
         tells: Whether it may tell somebody, also if it does more.
         refuses: Whether it then ends with 2.
-        warns: Whether it ends with 0 behind a warning on standard error, and does nothing else.
+        warns: Whether it ends with 0 after a warning on standard error, and does nothing else.
     """
 
     tool: str

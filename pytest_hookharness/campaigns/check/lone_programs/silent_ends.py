@@ -55,7 +55,7 @@ def silent_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
 
 
 def unheard_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
-    """Return the program without which a hook allows all behind a warning that is lost, and the line."""
+    """Return the program without which a hook allows all after a warning that is lost, and the line."""
     return _end(hook_set, hook, warns=True) if _drops_warnings(hook_set, hook) else ("", 0)
 
 
@@ -108,7 +108,7 @@ def _as_heard(hook_set: HookSet) -> HookSet:
 
 
 def _is_used(tool: str, script: ShellScript, begin: int) -> bool:
-    """Return whether a script gives a program code of its own behind a place, as to read the input."""
+    """Return whether a script gives a program code of its own after a place, as to read the input."""
     code = script.code
     calls = (place for place, _ in calls_of(tool, code) if place >= begin)
     return any(

@@ -186,7 +186,7 @@ def jq_reads(program: str) -> Iterator[frozenset[KeyPath]]:
 
 
 def _path_at(program: str, place: int) -> tuple[KeyPath, int]:
-    """Return the keys of the path that begins at a place, and the place behind it."""
+    """Return the keys of the path that begins at a place, and the place after it."""
     if program[place] != "." or (place and re.match(r"[\w\])\"$.]", program[place - 1])):
         return (), place
     keys: list[str] = []
@@ -194,6 +194,6 @@ def _path_at(program: str, place: int) -> tuple[KeyPath, int]:
         keys.append(next(one for one in found.groups() if one))
         place = found.end()
         place += program.startswith("?", place)
-    # What comes behind belongs to the elements.
+    # What comes after belongs to the elements.
     rest = re.compile(r"(?:\[[^\]]*\]|\.\w+|\?)*").match(program, place)
     return tuple(keys), rest.end() if rest and keys else place

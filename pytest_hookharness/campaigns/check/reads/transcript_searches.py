@@ -34,7 +34,7 @@ _PATH = re.compile(
     r"\)\"?\s*"
 )
 _EMPTY = re.compile(r"(?:\"\"|'')?\s*|[^\n]*(?:\.transcript\b|[\"']transcript[\"'])[^\n]*")
-# With nothing behind it that could take a text out of its lines.
+# With nothing after it that could take a text out of its lines.
 _TEXT = (
     r"\"?\$\((?:(?:cat|tail|head|tac)\b|<)[^|)\n]*\$\{{?(?:{0})\b\}}?\"?(?:\s*2>\s*\S+)?"
     r"(?:\s*\|\s*(?:cat|tail|head|tac)\b[^|)]*)*(?:\s*\|\|[^|)]*)?\)\"?\s*"
@@ -73,7 +73,7 @@ _LONGEST, _MOST, _NAMED = 48, 60, 2
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """A command of a pipe: its words, the place where it begins, and the commands before and behind it."""
+    """A command of a pipe: its words, the place where it begins, and the commands before and after it."""
 
     words: tuple[str, ...]
     place: int

@@ -37,13 +37,13 @@ _NOTHING = (
     r"(?:[\"'`]\s*(?:unknown|none|n/a|0|null|undefined|\?+|-+)?\s*[\"'`]|empty\b|null\b|None\b|undefined\b"
     r"|0\b(?!\.?\d)|\[\s*\]|\{\s*\}|dict\(\)|list\(\))"
 )
-# Another source for the value, behind its key.
+# Another source for the value, after its key.
 _OTHERWISE = re.compile(
     rf"(?:\?\?|\|\||//|\bor\b)[\s(]*(?!\s|(?:echo\s+|printf\s+)?{_NOTHING}|true\b|:)"
     rf"|^[\"'],(?!\s*{_NOTHING})|\belse\b|\?(?![\s?.\"'/)])[^\n:]*:",
     re.IGNORECASE,
 )
-# How far behind a key another source is looked for.
+# How far after a key another source is looked for.
 _NEAR = 300
 _OF_OUTPUT = re.compile(r"[\"']?\s*:")
 _GIVEN = re.compile(r"[\"']?\s*\]?\s*(?:\|\|?|\?\?)?=(?!=)")

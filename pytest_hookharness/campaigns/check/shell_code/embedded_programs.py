@@ -1,5 +1,5 @@
 """
-Programs that stand in a shell script: behind an option, as in ``python3 -c '...'``, or in a here-document.
+Programs that stand in a shell script: after an option, as in ``python3 -c '...'``, or in a here-document.
 
 Only a call where the shell expects a command counts, and only code that is one text. What the shell puts into
 the code, such as a variable, stays as it is written.

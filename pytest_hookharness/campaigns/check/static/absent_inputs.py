@@ -73,7 +73,7 @@ _PIPED = re.compile(
     r"\|[ \t]*jq\b[^|;)\n]{0,80}"
     r"\.(?:tool_input|tool_name|tool_response|transcript_path|session_id|hook_event_name|prompt)\b"
 )
-# Where a command begins, unless it is behind a pipe, and its first word, in code without quoted text.
+# Where a command begins, unless it is after a pipe, and its first word, in code without quoted text.
 _COMMAND = re.compile(
     r"(?:^|[;`]|(?<!>)&|(?<!=)\(|\|\||[{!](?=\s)|\)\"?(?=\s))[ \t]*"
     r"(?:(?:if|elif|while|until|then|else|do|!|\{)\s+)*"
@@ -160,7 +160,7 @@ def key_for(variable: str, hook: Hook) -> str:
 
 
 def is_bare(hook_set: HookSet, hook: Hook) -> bool:
-    """Return whether a command is a script with nothing behind it, and nothing that gives it arguments."""
+    """Return whether a command is a script with nothing after it, and nothing that gives it arguments."""
     ends = tuple(path.rpartition("/")[2] for path, _ in hook_set.sources)
     piped = re.search(r"(?<!\|)\|(?!\|)|\bxargs\b", hook.command)
     return hook.args is None and not piped and hook.command.rstrip(" \"'").endswith(ends)

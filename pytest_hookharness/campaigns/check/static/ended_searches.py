@@ -30,7 +30,7 @@ STRICT: re.Pattern[str] = re.compile(
     r"^set[ \t]+-[a-z]*e[a-z]*\b|^set[ \t][^\n]*-o[ \t]+errexit\b", re.MULTILINE
 )
 PIPEFAIL: re.Pattern[str] = re.compile(r"^[ \t]*set[ \t]+-[^\n]*\bpipefail\b", re.MULTILINE)
-# What goes on behind an error, or does something else there.
+# What goes on after an error, or does something else there.
 _GOES_ON = re.compile(r"\bset[ \t]+\+\w*[eo]|^[ \t]*trap[ \t][^\n]*\b(?:ERR|EXIT)\b", re.MULTILINE)
 # A whole statement that takes what a pipe prints.
 _TAKEN = re.compile(
@@ -151,7 +151,7 @@ def _unreached(script: ShellScript, begun: int, until: int) -> Iterator[tuple[st
         if behind and not script.function_at(place) and not _is_known_to_match(script, found):
             words = (
                 f"`set -e` ends the script with an error where `{program}` finds nothing for `{name}`, so "
-                "the refusals behind its test are not reached"
+                "the refusals after its test are not reached"
             )
             yield words, script.line_of(place)
 

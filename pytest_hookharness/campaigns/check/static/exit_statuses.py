@@ -131,7 +131,7 @@ def lost_statuses(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _behind_ifs(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int]]:
-    """Yield the lines that ask for the status of a condition behind its ``fi``, where that is always 0."""
+    """Yield the lines that ask for the status of a condition after its ``fi``, where that is always 0."""
     # The last line of each open `if`; empty once another branch has begun.
     last: list[str | None] = []
     for (_, line), (number, after) in pairwise(lines):
@@ -146,7 +146,7 @@ def _behind_ifs(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int]]:
         if last and last[-1] is not None:
             last[-1] = line
         if ends and _ASKED.match(after):
-            yield "behind `fi`, `$?` is 0 where the condition failed, so the failure is missed", number
+            yield "after `fi`, `$?` is 0 where the condition failed, so the failure is missed", number
 
 
 def _behind_true(lines: Sequence[tuple[int, str]], shown: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -166,7 +166,7 @@ def _behind_true(lines: Sequence[tuple[int, str]], shown: Sequence[str]) -> Iter
 
 
 def _is_used(name: str, lines: Iterable[str]) -> bool:
-    """Return whether the first mention of a variable behind the one that sets it uses its value."""
+    """Return whether the first mention of a variable after the one that sets it uses its value."""
     mention = re.compile(rf"(?<!\w){name}(?!\w)")
     mentions = ((line, found.start()) for line in lines for found in mention.finditer(line))
     line, begin = next(islice(mentions, 1, None), ("", 0))

@@ -58,7 +58,7 @@ _ONLY_THERE: Mapping[str, tuple[re.Pattern[str], str, re.Pattern[str]]] = {
         _OF_LINUX,
     ),
 }
-# The same with another call behind it: what the first one prints before it fails is part of the value.
+# The same with another call after it: what the first one prints before it fails is part of the value.
 _FIRST_THERE = re.compile(
     r"\$\(\s*stat\s+-L?f\s+(?:%|'|\")[^|;&()]*\|\|\s*stat\s+(?:-[a-zA-Z]*c|--format|--printf)[^|()]*(?:\|\|[^|()]*)?\)"
 )

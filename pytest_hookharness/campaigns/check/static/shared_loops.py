@@ -210,7 +210,7 @@ def _is_same(state: str, whole: str) -> bool:
         if (not values and not _SAME.fullmatch(name)) or len(met) > _MOST:
             return False
         for value in values:
-            # A default may stand behind a name: `${NAME:-.}`.
+            # A default may stand after a name: `${NAME:-.}`.
             found = [one["long"] or one["name"] or "" for one in _VARIABLE.finditer(value)]
             plain = [re.fullmatch(r"(\w+)(?::?-[^\n$]*)?", one) for one in found]
             needed = {one[1] for one in plain if one}

@@ -37,7 +37,7 @@ _ADDS = re.compile(r"\bgit\b[^\n]{0,40}[ \t]add\b|[\"']git[\"']\s*,\s*\[?\s*[\"'
 _OPTIONS = r"(?:[ \t]+(?:--?[\w-]+(?:=[\w,.-]+)?|HEAD))*"
 _GIT = r"\bgit(?:[ \t]+-C[ \t]+\S+|[ \t]+--no-pager)*[ \t]+diff"
 _NAMES = rf"{_GIT}(?={_OPTIONS}[ \t]+--(?:name-only|name-status|stat|shortstat|quiet|exit-code)\b){_OPTIONS}"
-# A path behind it may be that of a file that is always there.
+# A path after it may be that of a file that is always there.
 _END = r"(?:[ \t]+--)?[ \t]*(?:\d?>[ \t]*[^\s)|;]+[ \t]*)*"
 _FILTERED = re.compile(r"--diff-filter=(?![^\s)]*[Ad])")
 # Files of a kind, which may be new, and not one file of which the name is known.
