@@ -76,7 +76,7 @@ def listen(program: SeccompProgram) -> int:
     """
     release = os.uname().release
     if tuple(int(number) for number in release.split(".")[:2] if number.isdigit()) < _FIRST:
-        raise OSError(errno.ENOSYS, f"Linux {release} has no listeners of system calls that suffice")
+        raise OSError(errno.ENOSYS, f"Linux {release} cannot make system calls wait for an answer; 5.9 can")
     flags, tried = _NEW_LISTENER | _WAIT_TO_THE_END, False
     while (listener := libc.syscall(_SECCOMP, _SET_FILTER, flags, ctypes.byref(program))) < 0:
         problem = last_error("a listener of system calls")

@@ -292,7 +292,7 @@ class Tracer:
             self._chosen.update(times)
             recording.chosen.update(dict.fromkeys(times))
         elif kind == clock_calls.ROOT:
-            recording.miss("a process changes where paths lead")
+            recording.miss("a process changes its root folder, mounts or namespaces")
             recording.unseen = True
         return None
 

@@ -108,7 +108,7 @@ _VARIABLES = (
     CheckRule(
         code=codes.MISSING_INPUT,
         find=_takes_argument,
-        text="the script takes its input from its {0}, and the command gives it none.",
+        text="the script takes its input from its {0}, but the command gives it none.",
         advice="Read the JSON on standard input instead, as with `jq -r .tool_input`.",
     ),
     CheckRule(
@@ -136,7 +136,7 @@ _INPUT_AND_ANSWERS = (
     CheckRule(
         code=codes.WRONG_KEY,
         find=reads_main_transcript,
-        text=f"the script reads `transcript_path`, the main agent's; `{OWN}` is the subagent's.",
+        text=f"the script reads `transcript_path`, which is the main agent's; `{OWN}` is the subagent's.",
         advice=f"Read `{OWN}`, or `last_assistant_message`.",
     ),
     CheckRule(code=MANGLED, find=find_unread_answer, text="{0}.", advice="{1}"),
@@ -155,7 +155,7 @@ _LOOPS_AND_GUARDS = (
         code=PINGPONG,
         find=_removes_imports,
         text=(
-            "after each edit, `{0}` removes the imports that nothing uses yet, also one that the agent "
+            "after each edit, `{0}` removes the imports that nothing uses yet, even one that the agent "
             "writes before its first use."
         ),
         advice="{1} a Stop hook do this when the agent has finished.",
@@ -182,30 +182,30 @@ _LOOPS_AND_GUARDS = (
     CheckRule(
         code=codes.TEXT_MATCH,
         find=word_guard,
-        text="where `{0}` is refused, `{1}` is too, as the script only looks for the words.",
+        text="`{1}` is refused like `{0}`, because the script only looks for the words.",
     ),
     CheckRule(
         code=codes.BYPASS,
         find=bypassed_guard,
-        text="where `{0}` is refused, `{1}` is allowed, as no test in the script fits it.",
+        text="`{0}` is refused, but `{1}` is allowed, because no test in the script matches it.",
     ),
     CheckRule(
         code=codes.OVERBLOCK,
         find=root_guard,
-        text="where `{0}` is refused, `{1}` is too, as every path that begins with `/` fits.",
+        text="`{1}` is refused like `{0}`, because every path that begins with `/` matches.",
     ),
     CheckRule(
         code=codes.OVERBLOCK,
         find=example_guard,
-        text="where `{0}` is refused, `{1}` is too, which holds no secrets.",
+        text="`{1}` is refused like `{0}`, although it holds no secrets.",
         advice="Allow names that end with `.example`, `.sample`, `.template` or `.pub` before the test.",
     ),
     CheckRule(
         code=codes.FAILS_OPEN,
         find=_overlooks_new_files,
         text=(
-            "it asks only `git diff`{0} whether anything changed, which leaves out files that are not added "
-            "yet, so where the agent only made such files every stop is allowed."
+            "it asks only `git diff`{0} whether anything changed. That leaves out new files, so every stop "
+            "is allowed if the agent made nothing but new files."
         ),
         advice="Ask `git status --porcelain`, or `git ls-files --others --exclude-standard` as well.",
     ),
