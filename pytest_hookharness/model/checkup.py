@@ -91,7 +91,7 @@ class HookSet:
         meant: Missing paths in commands, each with the path of the only file of that name.
         lent: What of the person's HOME is lent to the hooks, by path below it.
         installed: What an installer copies to HOME, as pairs of path there and in the project; ``.`` for all.
-        looked_for: Files of the project that hooks looked for in vain; one may name ``{{session_id}}``.
+        looked_for: Missing files of the project that hooks looked for; a path may have ``{{session_id}}``.
         aside: Files that hooks look for or write where the agent works, as pairs of path there and command.
         home: The folder that each session gets as HOME; ``None`` for an empty one.
         reach: Folders of the person's that hooks find at their real paths.

@@ -51,7 +51,7 @@ def decisive(assumptions: Sequence[str]) -> tuple[str, ...]:
 
 
 def files_not_made(assumptions: Sequence[str]) -> list[str]:
-    """Return the paths in the workspace that hooks look for in vain, as the assumptions name them."""
+    """Return the missing paths in the workspace that hooks look for, as the assumptions name them."""
     named = (one for one in assumptions if one.startswith(NOT_MADE) and one.endswith(LOOKED_FOR))
     return [path for one in named for path in one[len(NOT_MADE) : -len(LOOKED_FOR)].split(OR)]
 

@@ -93,7 +93,7 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
         return ""
     if isinstance(longer.verdict, Terminated):
         return f"{left.what}; if it may run for {_LINGER:g} s more, {_describe(longer)}"
-    # A hook that looks for no file in vain does not wait for such work.
+    # A hook that looks for no missing file does not wait for such work.
     waits = any(LOOKED_FOR in one for one in outcome.assumptions)
     if waits and (working := next((one for one in _left_running(longer.trace) if one.will_end), None)):
         return f"{working.what}; with more time it still ran, and what it changes at its end is unknown"

@@ -245,7 +245,7 @@ def _failures(outcome: Outcome | None) -> set[str]:
 def _unmet(
     hook_set: HookSet, texts: Sequence[HookScript], hooks: Sequence[Hook], there: set[str]
 ) -> Iterator[str]:
-    """Yield which files hooks look for in vain, with what they read from them, and how to give them."""
+    """Yield sentences about missing files that hooks look for: what they read there, how to give the file."""
     for script in texts[:_MOST]:
         own = [hook for hook in _hooks_of(script.name, hooks) if hook in hooks_at(hook_set, STOPS)]
         paths = [path for path in looked_for(hook_set, script) if path not in there][:_NAMED]

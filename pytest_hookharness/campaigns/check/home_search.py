@@ -78,7 +78,7 @@ class _Search(Observer):
         return [*self._missing("")][:_MOST]
 
     def aside(self) -> Iterator[tuple[str, str]]:
-        """Yield what a command looked for in vain only where the agent works, by path there."""
+        """Yield the missing files that a command looked for only where the agent works, by path there."""
         inside: dict[str, set[str]] = {}
         for path, commands in self._missing("").items():
             if not path.startswith(_AWAY):
@@ -101,7 +101,7 @@ def with_looked_for(
     hook_sets: Sequence[HookSet], settings: Settings, resources: Resources
 ) -> tuple[HookSet, ...]:
     """
-    Return hook sets with what their hooks look for in vain.
+    Return hook sets with the missing files that their hooks look for.
 
     What they look for below HOME is lent to them if their owner has it; what they look for in the project is
     noted.
@@ -111,7 +111,7 @@ def with_looked_for(
 
 
 def look_in_project(session: CheckSession, settings: Settings, resources: Resources) -> list[str]:
-    """Return what hooks look for in vain in the project, by path in it, in one session."""
+    """Return the missing files that hooks look for in the project in one session, by path in it."""
     return _observed(session, replace(settings, wall=_SHARE * settings.wall), resources)[0].in_project
 
 

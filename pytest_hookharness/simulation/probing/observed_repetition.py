@@ -259,7 +259,7 @@ def _opened(
 
 
 def _missing(steps: Collection[Step], places: Mapping[str, tuple[str | None, str]]) -> Iterator[str]:
-    """Yield the paths in the workspace that hooks looked for in vain, apart from those of Git and Python."""
+    """Yield the missing paths in the workspace that hooks looked for, except those of Git and Python."""
     hook_runs = [run.run for _, run in Trace(steps=tuple(steps)).hook_runs() if run.run is not None]
     records = [run.reads for run in hook_runs if run.reads is not None]
     # The agent need not make a file that hooks make and remove themselves, such as a lock.

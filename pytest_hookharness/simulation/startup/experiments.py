@@ -122,7 +122,7 @@ def has_program(trials: TrialRuns, word: str) -> bool:
 
 def _find_unopened(trials: TrialRuns, seen: Trial, *, alone: bool) -> StartFailure | None:
     """
-    Return the program that some process of the hook looked for in vain.
+    Return the missing program that some process of the hook looked for.
 
     Args:
         alone: Whether the deciding program was given no program, so that it looks for one by itself, as make

@@ -53,7 +53,7 @@ _ASSIGNED = re.compile(
 
 
 def unknown_keys(hook_set: HookSet, hook: Hook) -> str:
-    """Return the keys, in words, that a hook's script reads in vain as no host knows them; or nothing."""
+    """Return the keys, in words, that a hook's script reads and that no host sends; or nothing."""
     profile = hosts.find(hook_set.host)
     found = reads_of(hook_set, hook) if _is_recorded(hook_set.host) else None
     if found is None or found.shared or profile.events[hook.event].unreachable:

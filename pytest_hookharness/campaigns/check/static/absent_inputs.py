@@ -126,7 +126,7 @@ _OF_INPUT = re.compile(
 
 
 def expected_variable(hook_set: HookSet, hook: Hook) -> str:
-    """Return a variable from which a hook takes its input in vain; empty for none."""
+    """Return a variable that is never set, and from which a hook takes its input; empty for none."""
     names, given = _NEVER_SET.get(hook_set.host), {**hook_set.env, **hook.env}
     texts = hook_set.scripts_of(hook)
     if name := next((one for one in _piped(texts[0] if texts else hook.command) if one not in given), ""):

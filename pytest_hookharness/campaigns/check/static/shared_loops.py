@@ -86,7 +86,7 @@ _LAST = re.compile(r"\b(?:tail|tac|cat|jq|grep)\s")
 _MORE = re.compile(
     r"sum\b|hash|\b(?:basename|dirname|sed|awk|cut|tr|base64|openssl|user|python3?|node|contains|test)\b|[%#]|/tmp"
 )
-# The stop is allowed without a word in a text.
+# Code that allows the stop if a text lacks a word.
 _ASKS = re.compile(
     r"\bgrep\s[^\n]{0,200}\|\|\s*(?:\{[^\n}]{0,200})?\bexit\s+0\b|\bif\s+!\s[^\n]{0,200}\bgrep\s[^\n]*"
     r"|\[\[\s[^\n]{0,100}\*[^\n]{0,60}\]\]\s*\|\|\s*(?:\{[^\n}]{0,200})?\bexit\s+0\b"
