@@ -65,7 +65,7 @@ class Playback:
     def take(self, seen: tuple[Observation, ...]) -> tuple[int, Move, Moves] | None:
         """Return how many of these messages the generator has had, and its last move; ``None`` for none."""
         try:
-            # In one step, for agents in other threads may share it.
+            # In one step, because agents in other threads may share it.
             had, move, generator = self._kept.pop()
         except IndexError:
             return None

@@ -176,7 +176,7 @@ def make_new_folder(base: Path, name: str) -> Path:
     Raises:
         WorkspaceError: ``base`` cannot hold a folder.
     """
-    # A predictable name, for it shows in what hooks print, and a short one, for the paths of sockets.
+    # A predictable name, because it shows in what hooks print, and a short one, for the paths of sockets.
     stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".-")[:32] or "item"
     try:
         base.mkdir(parents=True, exist_ok=True)

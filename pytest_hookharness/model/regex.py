@@ -99,7 +99,7 @@ class Regex:
         Raises:
             SlowPattern: That takes too long.
         """
-        # A function, for a replacement text would be searched for references to groups.
+        # A function, because a replacement text would be searched for references to groups.
         replaced: tuple[str, int] = self._ask("subn", text, lambda _: replacement, text)
         return replaced
 

@@ -240,7 +240,7 @@ def _prove_files(
 
 
 def _proof(hook_set: HookSet, title: str, acts: Sequence[Act], guards: Sequence[Refusals]) -> CheckSession:
-    """Return a session with all hooks that may refuse its calls, for another may refuse what one allows."""
+    """Return a session with all hooks that may refuse its calls: one may refuse what another allows."""
     session = cut_short(title, scenario_of(hook_set, acts))
     before = (hook.command for hook in hook_set.hooks if is_asked_before(hook_set.host, hook.event))
     kept = {*before, *(one.hook for one in guards)}

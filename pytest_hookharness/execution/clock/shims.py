@@ -121,7 +121,7 @@ done
 exec @DATE@ "$@"
 """
 
-# Only for scripts that print times with printf, for a function shows under `set -x`.
+# Only for scripts that print times with printf, because a function shows under `set -x`.
 _PRINTF = r"""if [[ -r ${HOOKHARNESS_BASH_ENV-} ]]; then . "$HOOKHARNESS_BASH_ENV"; fi
 if [[ ${BASH_EXECUTION_STRING-} == *'%('*')T'* ]] || [[ -f $0 && $(<"$0") == *'%('*')T'* ]] 2>/dev/null; then
 printf() {

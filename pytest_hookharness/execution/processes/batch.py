@@ -158,8 +158,8 @@ class Batch:
             self._owners.after_starts()
             # Also after an error: no process may outlive its batch.
             if not self._all_gone:
-                # Only when it is not yet proved that all are gone, for proving it again would cost a scan of
-                # the process table.
+                # Only if it is not yet proved that all are gone: a second proof would cost a scan of the
+                # process table.
                 self.tree.kill_all([hook.pid for hook in started if hook.pid], self._owners)
             self._owners.end()
             self.spawner.listeners = self.tracer.close()
@@ -263,7 +263,7 @@ class Batch:
 
     def _rebuild(self) -> None:
         """Register exactly what is open now."""
-        # A new poll object each time, for the number of a closed descriptor is soon reused.
+        # A new poll object each time, because the number of a closed descriptor is soon reused.
         self._poll = poll = select.poll()
         watched: dict[int, OutputReader | InputWriter | None] = {
             self._wake: None,
@@ -321,7 +321,7 @@ class Batch:
         """Let every hook do what is due."""
         if now >= self._load.due and (change := self._load.look(now)) is not None:
             framing.send(self._control, ("load", change))
-        # A copy, for hooks that are done leave the list.
+        # A copy, because hooks that are done leave the list.
         for hook in self._pending.copy():
             source = hook.source
             if source.due is not None and source.due <= now:

@@ -152,7 +152,7 @@ class ProcessOwners:
             linux.mark_children(self._own)
 
     def end(self) -> None:
-        """Forget the hooks, for the batch has ended."""
+        """Forget the hooks, because the batch has ended."""
         if self._descriptor is not None:
             self._descriptor.forget()
 

@@ -65,7 +65,7 @@ class InventoryEntry:
         owner: User and group.
         size: Bytes; zero for folders, where it means nothing.
         modified: Nanoseconds.
-        accessed: Nanoseconds; never compared, for reading is no change.
+        accessed: Nanoseconds; never compared, because reading is no change.
         device: The number of a device node.
         content: The digest of a file, or what stands for it; the target of a link; otherwise empty.
         attributes: Extended attributes and access lists that programs and people set.

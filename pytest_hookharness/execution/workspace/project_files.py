@@ -103,7 +103,7 @@ def _environment(root: Path) -> dict[str, str]:
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
-        # Missing objects are not fetched, for the repository itself names the program that would do it.
+        # Missing objects are not fetched, because the repository itself names the program that would do it.
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_NO_LAZY_FETCH": "1",
         # If a hook broke the repository, git must not look for one in the folders above.

@@ -304,7 +304,7 @@ def _level(action: Action, kind: ActionKind) -> str:
     if kind is ActionKind.EDIT:
         return "raw"
     outcome = action.outcome
-    # Not by `match`, which compares with each kind of outcome, for this is asked for each action.
+    # Not by `match`, which compares with each kind of outcome, because this is asked for each action.
     if outcome is ActionResult.DONE:
         return "raw" if not action.result or action.result.isspace() else "times"
     return "raw" if outcome is ActionResult.UNKNOWN else "numbers"

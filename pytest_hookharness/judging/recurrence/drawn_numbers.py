@@ -23,7 +23,7 @@ from pytest_hookharness.judging.recurrence.shell_clock_use import (
 )
 from pytest_hookharness.judging.recurrence.shell_run_conditions import plain_code
 
-# A quick test, for most scripts draw nothing.
+# A quick test, because most scripts draw nothing.
 _LIKELY = re.compile(rb"(?i)rand|shuf|sort|jot|sample|secrets|hash|pid|uuid4|\$\$")
 # Bytes; readers take long on more.
 _LONGEST = 1 << 15

@@ -94,7 +94,7 @@ def run_again(testbed: Testbed, specs: Sequence[ProcessSpec]) -> tuple[ProcessRe
         BudgetEnded: The time is over; a run that this cut shows nothing.
     """
     left = remaining()
-    # Past the clock that the kernel shows, for what traces another process cannot be traced itself.
+    # Without the clock that the kernel shows: a process that traces others cannot be traced itself.
     results = testbed.sandbox.run(specs, budget=None if math.isinf(left) else left)
     check_time("a hook was run again")
     return results
