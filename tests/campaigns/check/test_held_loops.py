@@ -185,4 +185,4 @@ def test_a_loop_that_another_session_changes(plugin, harness, text, command, doe
     if does:
         said = f"Stop: a session that did not start the loop {does} .claude/loop.json, its state."
         assert found[0].symptom.text == said
-        assert found[0].active == "start.md used, as it was when it began"
+        assert found[0].session.active == "start.md used, as it was when it began"
