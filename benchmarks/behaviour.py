@@ -224,7 +224,7 @@ def stable(first: dict[str, Line], second: dict[str, Line]) -> dict[str, Line]:
 
 
 def differences_of(expected: dict[str, Line], seen: dict[str, Line], sets: tuple[str, ...]) -> list[str]:
-    """Return one sentence for each item that is missing or was decided otherwise."""
+    """Return one sentence for each item that is missing or was decided differently."""
     prefixes = {"scenarios": "scenarios/", "corpus": "corpus::", "rows": "row::"}
     differences = []
     for name, line in expected.items():

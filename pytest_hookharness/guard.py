@@ -193,7 +193,7 @@ def _content(payload: Payload) -> str | None:
     if not os.path.isfile(path):
         return None
     try:
-        # Without blocking: opening a named pipe, if one is there by now, would wait for its writer.
+        # Without blocking: opening a named pipe, if it is one now, would wait for its writer.
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None

@@ -254,7 +254,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
         report
         for kind, reports in terminalreporter.stats.items()
         for report in reports
-        # Of what was deselected pytest keeps the items.
+        # pytest keeps the deselected items.
         if kind != "deselected" and _has_simulations(report)
     ]
     harness = terminalreporter.config.stash.get(HARNESS, None)

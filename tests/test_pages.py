@@ -18,7 +18,7 @@ MADE = runpy.run_path(str(ROOT / "docs" / "write_findings.py"))
 SEEN, index, page_head = MADE["SEEN"], MADE["index"], MADE["page_head"]
 COVERED = ROOT / "docs" / "what-is-covered.md"
 SCENARIOS = sorted((ROOT / "scenarios").rglob("*.scenario.yaml"))
-MEND = "run `nox -s pages`, and `nox -s pages -- CODE PROOF COMMAND` for an example"
+FIX = "run `nox -s pages`, and `nox -s pages -- CODE PROOF COMMAND` for an example"
 
 
 def outdated(pages: Path, codes: tuple[FindingCode, ...]) -> Iterator[str]:
@@ -30,9 +30,9 @@ def outdated(pages: Path, codes: tuple[FindingCode, ...]) -> Iterator[str]:
     for code in codes:
         page = pages / f"{code.code}.md"
         if not page.is_file() or not page.read_text().startswith(page_head(code)):
-            yield f"{page.name}: is not made from the catalogue; {MEND}"
+            yield f"{page.name}: is not made from the catalogue; {FIX}"
     if (pages / "README.md").read_text() != index(codes):
-        yield f"README.md: is not made from the catalogue; {MEND}"
+        yield f"README.md: is not made from the catalogue; {FIX}"
 
 
 def unproved(page: Path, code: FindingCode) -> Iterator[str]:
@@ -40,7 +40,7 @@ def unproved(page: Path, code: FindingCode) -> Iterator[str]:
     seen = page.read_text().partition(f"{SEEN}\n")[2]
     proof = re.search(r"^Found by \[`(.+)`\]\((.+)\)\.$", seen, re.MULTILINE)
     if proof is None or "```text\n" not in seen:
-        yield f"{page.name}: has no proof and no example; {MEND}"
+        yield f"{page.name}: has no proof and no example; {FIX}"
         return
     item, file = proof[1], page.parent / proof[2]
     if not file.is_file():

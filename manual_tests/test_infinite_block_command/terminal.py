@@ -26,7 +26,7 @@ _SHOWN = 4000
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """
-    What came of a program.
+    The result of a program.
 
     Attributes:
         code: Its exit code; nothing if it did not return in time.

@@ -65,7 +65,7 @@ class Playback:
     def take(self, seen: tuple[Observation, ...]) -> tuple[int, Move, Moves] | None:
         """Return how many of these messages the generator has had, and its last move; ``None`` for none."""
         try:
-            # In one step, for agents in other threads may share it.
+            # In one step, because agents in other threads may share it.
             had, move, generator = self._kept.pop()
         except IndexError:
             return None
@@ -205,7 +205,7 @@ class Agent:
 
     def further(self, earlier: Agent, repetitions: int) -> Agent:
         """
-        Return the agent after more repetitions of a cycle, of which it sees the same in each.
+        Return the agent after more repetitions of a cycle, if it sees the same messages in each.
 
         ``earlier`` is the agent one repetition ago.
         """

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-# What CPython says when the system refuses a thread, which counts as a process.
+# The message of CPython if the system refuses a thread, which counts as a process.
 _NO_THREAD = "can't start new thread"
 
 
@@ -51,7 +51,7 @@ def explain_exhaustion(error: BaseException) -> str:
 
 @contextmanager
 def naming_exhaustion() -> Generator[None]:
-    """Raise `Exhausted` if an error in the block means that the machine lacks something; it says what."""
+    """Raise `Exhausted`, which says what is missing, if the machine has run out of something in the block."""
     try:
         yield
     except (OSError, RuntimeError) as error:

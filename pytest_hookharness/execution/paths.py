@@ -26,8 +26,8 @@ from pytest_hookharness.model.time_budget import check_time
 PACKAGE = Path(__file__).parents[1]
 # Where the system's own tools are, whatever a scenario hides or replaces.
 TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
-# What the system notes of a path whenever it is changed: times, number, mode, and more. Nobody can set the
-# time of the change (ctime); the rest is for clocks that are too coarse.
+# Values that the system changes with a path: times, number, mode, and more. No program can set the time of
+# the change (ctime); the other values are for clocks that are too coarse.
 Stamp: TypeAlias = tuple[int, ...]
 stamp_of: Callable[[os.stat_result], Stamp] = attrgetter(
     *("st_ctime_ns", "st_mtime_ns", "st_ino", "st_mode", "st_uid", "st_gid", "st_nlink", "st_size", "st_dev")
@@ -108,7 +108,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
 
 
 def open_unnoticed(path: str | Path, flags: int) -> int:
-    """Open a file, if permitted without changing its time of access, because a hook may look at that."""
+    """Open a file, if possible without a change of its access time, because a hook may look at that."""
     try:
         return os.open(path, flags | _NOATIME)
     except PermissionError:
@@ -176,7 +176,7 @@ def make_new_folder(base: Path, name: str) -> Path:
     Raises:
         WorkspaceError: ``base`` cannot hold a folder.
     """
-    # A predictable name, for it shows in what hooks print, and a short one, for the paths of sockets.
+    # A predictable name, because it shows in what hooks print, and a short one, for the paths of sockets.
     stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".-")[:32] or "item"
     try:
         base.mkdir(parents=True, exist_ok=True)

@@ -120,7 +120,7 @@ def _give_attributes(fresh: Path, real: Path, status: os.stat_result) -> bool:
     def read(path: Path) -> dict[str, bytes]:
         return system.read_attributes(str(path), lambda _: True)
 
-    # What is not allowed shows in the comparison.
+    # A forbidden change shows in the comparison.
     with contextlib.suppress(OSError):
         if (fresh.stat().st_uid, fresh.stat().st_gid) != (status.st_uid, status.st_gid):
             os.chown(fresh, status.st_uid, status.st_gid)

@@ -21,9 +21,9 @@ from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wante
 from pytest_hookharness.campaigns.check.lent_home import lent_home
 from pytest_hookharness.campaigns.check.project_copy import copyable
 from pytest_hookharness.campaigns.check.scenario_export import export, shows
+from pytest_hookharness.campaigns.check.static.correctable_hooks import cannot_run
 from pytest_hookharness.campaigns.check.static.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.static.mac_shell import describe_mac_problems
-from pytest_hookharness.campaigns.check.static.mendable_hooks import cannot_run
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
@@ -148,13 +148,13 @@ def check_all(
 
     Args:
         copies: Copies of projects that sessions take in turns; ``None`` to make one for each session.
-        seconds: How long all of it may take.
+        seconds: The time for all of it.
         only: The problem that is looked for; empty for all.
         write: The folder in which a scenario file is written for each problem; ``None`` for none.
         given: Ways to make hooks active that a person named.
         executor: Plays the sessions; ``None`` for this process.
         is_fixable: Returns whether to look for a fix of a problem; ``None``: always.
-        fixing: Whether to keep a part of the time for finding fixes; not done with ``only``.
+        fixing: Whether to keep a part of the time for finding fixes; ignored with ``only``.
     """
     seconds *= 1 - _FOR_CLEANING
     kept = _FOR_FILES * seconds if write is not None else 0.0

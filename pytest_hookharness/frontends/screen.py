@@ -131,7 +131,7 @@ class ProgressLine:
                 write(_CLEAR + fit(str(entry), self._width - 1).rstrip())
                 if over.wait(_INTERVAL):
                     break
-            # The cursor goes back to where pytest left it, behind the dots of its own line.
+            # The cursor goes back to where pytest left it, after the dots of its own line.
             write(_CLEAR + (f"{_UP}\x1b[{column}C" if column else ""))
 
         drawer = threading.Thread(target=draw, name="hook-progress", daemon=True)

@@ -28,8 +28,8 @@ def hook_name(hooks: Sequence[Hook], command: str, entries: Sequence[int] = ()) 
     """
     Return a name for the hooks with a command, such as ``Stop 2 (gate.sh)``; the command if none has it.
 
-    The entries are the positions, from 1, of those that are meant among all hooks of the settings; empty for
-    all.
+    ``entries`` are the positions of the hooks that are meant among all hooks of the settings, from 1; empty
+    for all.
     """
     counts: dict[str, int] = {}
     places: list[str] = []
@@ -91,7 +91,7 @@ class HookSet:
         meant: Missing paths in commands, each with the path of the only file of that name.
         lent: What of the person's HOME is lent to the hooks, by path below it.
         installed: What an installer copies to HOME, as pairs of path there and in the project; ``.`` for all.
-        looked_for: Files of the project that hooks looked for in vain; one may name ``{{session_id}}``.
+        looked_for: Missing files of the project that hooks looked for; a path may have ``{{session_id}}``.
         aside: Files that hooks look for or write where the agent works, as pairs of path there and command.
         home: The folder that each session gets as HOME; ``None`` for an empty one.
         reach: Folders of the person's that hooks find at their real paths.
@@ -132,7 +132,7 @@ class HookSet:
         """
         Return the scripts whose names are in the command of a hook, as pairs of path and text.
 
-        Of several with the same name, those count that the command names with more of their folders.
+        If several have the same name, the command means those of which it names more folders.
         """
         command = " ".join(hook.words)
         named = [(one, parts) for one in self.sources if (parts := _named_parts(command, one[0]))]

@@ -29,5 +29,5 @@ def _nearest(name: str, lowered: Iterable[str], least: float) -> list[str]:
 
 
 def without_events(text: str) -> str:
-    """Return a message about an unknown event without the list of all events behind the nearest one."""
+    """Return a message about an unknown event without the list of all events after the nearest one."""
     return text.partition(" known events: ")[0].removesuffix(";")

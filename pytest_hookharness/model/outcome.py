@@ -38,7 +38,7 @@ INCONCLUSIVE_FINDINGS = frozenset({"HUNG-HOOK", "NOT-RUN", "CONFIG-OFF", "EVENT-
 
 # How it is said that a source names random numbers.
 OF_CHANCE = "Assumed of chance: "
-# What the hooks look for in vain, and may find if the agent makes it.
+# Parts of the assumption about missing files that hooks look for, and that another agent may make.
 NOT_MADE, LOOKED_FOR, OR = "The agent does not make ", ", which the hooks look for.", " or "
 # How assumptions begin that may not hold for other agents, at other times or on other versions of a host.
 _DECISIVE = (NOT_MADE, "The hooks read the clock", "Assumed ", "The scenario masks")
@@ -51,7 +51,7 @@ def decisive(assumptions: Sequence[str]) -> tuple[str, ...]:
 
 
 def files_not_made(assumptions: Sequence[str]) -> list[str]:
-    """Return the paths in the workspace that hooks look for in vain, as the assumptions name them."""
+    """Return the missing paths in the workspace that hooks look for, as the assumptions name them."""
     named = (one for one in assumptions if one.startswith(NOT_MADE) and one.endswith(LOOKED_FOR))
     return [path for one in named for path in one[len(NOT_MADE) : -len(LOOKED_FOR)].split(OR)]
 
@@ -162,7 +162,7 @@ class Outcome:
         return event
 
     def first_difference(self, other: Outcome) -> tuple[Decided, Decided] | None:
-        """Return what was first decided otherwise here and there; either may have been ended before."""
+        """Return the first decisions that differ between two plays; either play may have ended before."""
         pairs = zip(self.decided, other.decided, strict=False)
         return next((pair for pair in pairs if pair[0] != pair[1]), None)
 

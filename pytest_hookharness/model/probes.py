@@ -67,7 +67,7 @@ class StatePart:
 
 
 class PerturbationKind(enum.Enum):
-    """What a probe does to state parts."""
+    """The kinds of change that a probe makes to state parts."""
 
     OLDER = "put back to its older value"
     AHEAD = "pushed ahead"

@@ -110,7 +110,7 @@ class Hook:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What the host is told to start: a program and its arguments, or one command line."""
+        """The command of a handler: a program and its arguments, or one command line."""
         return (self.command,) if self.args is None else self.args
 
     @property

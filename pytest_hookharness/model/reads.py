@@ -40,7 +40,7 @@ class LookKind(enum.Enum):
 
 
 class SourceKind(enum.Enum):
-    """What a hook run can learn from besides files."""
+    """Sources besides files from which a hook run can learn something."""
 
     RANDOM = "random"
     CLOCK = "clock"

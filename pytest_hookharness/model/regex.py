@@ -23,7 +23,7 @@ LIMIT = 0.5
 # Characters up to which a single repetition takes no time worth a limit: it may take the square of them.
 _SHORT = 2000
 _REPETITION = re.compile(r"[*+{]|(?<!\()\?")
-# What the other engine reads otherwise: classes such as [[:alpha:]], and {e} for a text that is nearly right.
+# Syntax with another meaning in the other engine: classes such as [[:alpha:]], and {e} for similar texts.
 # Such an expression is always matched by that engine, so its meaning does not depend on the text.
 _OWN_MEANING = re.compile(r"\[:|\{[a-z]")
 # Groups of alternatives that may be tried in every combination.
@@ -32,7 +32,7 @@ _SHOWN = 60
 
 
 class SlowPattern(Exception):
-    """A regular expression could not be matched within the time limit on a text of so many characters."""
+    """A regular expression could not be matched with a text within the time limit."""
 
     def __init__(self, pattern: str, length: int) -> None:
         self.pattern = pattern
@@ -99,7 +99,7 @@ class Regex:
         Raises:
             SlowPattern: That takes too long.
         """
-        # A function, for a replacement text would be searched for references to groups.
+        # A function, because a replacement text would be searched for references to groups.
         replaced: tuple[str, int] = self._ask("subn", text, lambda _: replacement, text)
         return replaced
 

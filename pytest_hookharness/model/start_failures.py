@@ -54,7 +54,7 @@ class StartFailure:
 
 # Variables that decide which programs are found, and in which language they report errors.
 FINDS_PROGRAMS = re.compile(r"PATH|PYTHON|NODE|BASH|PERL|RUBY|^LD_|^ENV$|^HOME$|^LANG|^LC_")
-# What programs say that ran, and had no network. `ModuleNotFoundError` has the letters of a code, too.
+# Messages of programs that ran without network. `ModuleNotFoundError` has the letters of a code, too.
 NO_NETWORK = re.compile(
     r"could not resolve (?:host|proxy)|name resolution|network (?:was|is) (?:disabled|unreachable)"
     r"|\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|ENOTCACHED)\b|\bgetaddrinfo\b|\bdns error"

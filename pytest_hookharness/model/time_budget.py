@@ -83,7 +83,7 @@ _UNITS = (("year", 365 * 86400.0), ("day", 86400.0), ("h", 3600.0), ("min", 60.0
 
 
 def format_duration(seconds: float, digits: int = 3) -> str:
-    """Format a time in seconds in the unit that people would use, with so many digits."""
+    """Format a time in seconds in the unit that people would use, with a number of digits."""
     for name, unit in _UNITS:
         if seconds >= unit:
             number = f"{seconds / unit:.{digits}g}"

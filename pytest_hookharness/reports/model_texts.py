@@ -1,9 +1,9 @@
 """
 Rewrite the texts in values of the model, above all the paths of a run.
 
-A report shows `workspace/app.py`, not `/tmp/pytest-of-me/.../workspace/app.py`: the long form hides what a
-person looks for, and pushes the end of a text out of sight. A hook beside a test, or in the folder where
-`try` was called, is shown as it was written: `./hook.sh`.
+A report shows `workspace/app.py`, not `/tmp/pytest-of-me/.../workspace/app.py`: the long form is hard to
+read, and pushes the end of a text out of sight. A hook beside a test, or in the folder where `try` was
+called, is shown as it was written: `./hook.sh`.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def with_short_paths(outcome: Outcome) -> Outcome:
         return outcome
     # A report prints no states, and there may be thousands.
     bare = replace(outcome, trace=replace(outcome.trace, states={}), folders=())
-    # Nothing is left to be shortened a second time.
+    # A second call has nothing to shorten.
     bare = replace(bare, scenario=replace(bare.scenario, reach=()))
     return rewritten(bare, _rewriter(folders), _LEFT_OUT)
 

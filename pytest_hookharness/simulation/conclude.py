@@ -42,7 +42,7 @@ from pytest_hookharness.model.time_budget import format_duration
 from pytest_hookharness.model.trace import HookEvent, StateEntry, Step, Trace
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-# How a socket to an address of another machine is worded.
+# The words for a socket to an address of another machine.
 _INTERNET = re.compile(r"a socket \(inet6? (?!127\.|::1 |localhost)\S+ ")
 _BLIND = (
     "the tier of process groups does not see an agent that a hook starts in a session of its own (`setsid`); "
@@ -192,7 +192,7 @@ def _build(testbed: Testbed, trace: Trace, formed: verdicts.Conclusion, wall: fl
 
 def _checked(outcome: Outcome, testbed: Testbed, end: RunEnd, initial: Mapping[str, StateEntry]) -> Outcome:
     """Return an outcome with the broken expectations of its scenario."""
-    # A run that was cut might still have reached what the masks name.
+    # A run that was cut might have reached the masked parts later.
     unmatched = {} if end.how in ("interrupted", "wall") else testbed.scanner.unmatched
     broken = find_violations(
         outcome,
@@ -233,7 +233,7 @@ def _settings_problems(testbed: Testbed) -> tuple[SettingsProblem, ...]:
 
 
 def _is_blind(testbed: Testbed) -> bool:
-    # In this tier nothing follows an agent that a hook starts in a process session of its own.
+    # In this tier an agent that a hook starts in a process session of its own cannot be traced.
     return testbed.sandbox.tier is Tier.GROUP and bool(testbed.scenario.fake_agents)
 
 

@@ -1,11 +1,11 @@
 """
-Runs after which something was left running, played again with processes that live longer.
+Runs after which a process was left running, played again with processes that live longer.
 
-The harness ends what a hook or a command of the agent leaves running, so that nothing but the state decides.
-Hosts let it live. In one more run it gets some seconds, as it would while a model answers; in another one it
-lives until the session ends. If that session ends otherwise, it is played again, and so is the first one: a
-difference that chance makes says nothing about the process. Simulated turns follow each
-other at once, so a loop may be played long before such work ends. What the work changes then is unknown.
+The harness ends the processes that a hook or a command of the agent leaves running, so that only the state
+decides. Hosts let them live. In one more run they get some seconds, as they would while a model answers; in
+another run they live until the session ends. If that session ends differently, it is played again, and so is
+the first one: a difference by chance says nothing about the process. Simulated turns follow each other at
+once, so a loop may be played long before such work ends. The changes that the work makes later are unknown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LINGER, _TURNS_LATER = 5.0, 3
 # Seconds for further runs, however little is left of the budget.
 _LEAST = 3.0
 
-# What never ends by itself: a server, or a program that watches files.
+# Commands that never end by themselves: servers, and programs that watch files.
 _SERVES = re.compile(
     r"\btail -\w*[fF]|\b(?:serve|server|dev|watch|start|listen|http\.server|vite|nodemon|daemon)\b"
     r"|--watch|\b(?:uvicorn|gunicorn)\b|\b(?:redis|postgres|inotifywait|fswatch)"
@@ -42,9 +42,9 @@ class _Left:
 
     Attributes:
         what: Its command, who left it running, and how it was ended, in words.
-        will_end: Whether it is assumed to end by itself. Of the processes that hooks leave running, only a
-            `sleep` is; others are assumed to be servers, which change nothing by themselves. Commands of the
-            agent and hooks in the background are, unless they look like a server.
+        will_end: Whether it is assumed to end by itself. If a hook leaves a process running, this holds only
+            for `sleep`: others are assumed to be servers, which change nothing by themselves. It holds for
+            commands of the agent and hooks in the background, unless they look like a server.
         in_background: Whether it is a hook in the background.
     """
 
@@ -62,10 +62,10 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
     """
     Return why a verdict does not hold if what was left running lives on; empty if it holds, or none is known.
 
-    The settings are those of all further runs together, and the clock counts the time that they take.
+    The settings limit all further runs together; the clock measures their time.
     """
     ended = isinstance(outcome.verdict, Terminated)
-    # A host goes on without a hook in the background, as the session that ended did.
+    # A host does not wait for a hook in the background; the session that ended did not wait either.
     left = next((one for one in _left_running(outcome.trace) if not (ended and one.in_background)), None)
     # Fake agents have their own rule for what hooks leave running.
     decided = isinstance(outcome.verdict, Terminated | Livelock | Capped) and not outcome.scenario.fake_agents
@@ -93,7 +93,7 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
         return ""
     if isinstance(longer.verdict, Terminated):
         return f"{left.what}; if it may run for {_LINGER:g} s more, {_describe(longer)}"
-    # A hook that looks for no file in vain does not wait for such work.
+    # A hook that looks for no missing file does not wait for such work.
     waits = any(LOOKED_FOR in one for one in outcome.assumptions)
     if waits and (working := next((one for one in _left_running(longer.trace) if one.will_end), None)):
         return f"{working.what}; with more time it still ran, and what it changes at its end is unknown"

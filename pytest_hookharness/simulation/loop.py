@@ -121,7 +121,7 @@ class Loop:
             turn_limit=self._turn_limit,
             remaining=self._remaining,
             on_probe=on_probe,
-            # Now, and not when a repetition is observed: files that changed since may change again.
+            # Recorded now, and not when a repetition is observed: files that changed since may change again.
             began=system.file_clock(),
             started=testbed.workspace.clock.now,
         )
@@ -203,7 +203,7 @@ class Loop:
         return RunEnd(how="wall", turn=self.turn, why=why, running=running)
 
     def time_may_matter(self, *, ended: bool) -> bool:
-        """Return whether the run, which its hooks ended or not, could go otherwise at a slower pace."""
+        """Return whether the run, which its hooks ended or not, could go differently at a slower pace."""
         # A scenario with a pace of its own is about that pace alone.
         refused = any(hooked.decision.refused for _, hooked in self._trace().hooked())
         if self._testbed.scenario.pace or not refused:

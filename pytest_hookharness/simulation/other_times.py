@@ -24,14 +24,14 @@ from pytest_hookharness.simulation.testbed.run_settings import Settings
 # Seconds between the times at which sessions begin: all days of a week and each third hour occur.
 _STEP = 86_400.0 + 3 * 3600 - 61
 _STARTS = 8
-# Seconds that these plays may take where the run itself was short; else as many times its own.
+# Seconds that these plays may take, or a multiple of the time of the run if that is longer.
 _SHORT, _SHARE = 4.0, 2.0
 _MOST_NAMED = 6
-_UNCONFIRMED = "Begun {} later, they decided otherwise; no time was left to see whether they do so again."
+_UNCONFIRMED = "Begun {} later, they decided differently; no time was left to see whether they do so again."
 _UNEVEN = "Of plays that began at the same time, {}: how long hooks run decides too."
 
 
-class _NothingFollows(Exception):
+class _Inconclusive(Exception):
     """A run for comparison shows nothing: time ended it or a hook, or a program did not see its clock."""
 
 
@@ -57,7 +57,7 @@ class OtherTimes:
         """Return the outcome of the run with what other times showed, and with what none of them did."""
         outcome, paces = self._run.outcome, ""
         if self._run.time_may_matter:
-            with suppress(_NothingFollows):
+            with suppress(_Inconclusive):
                 outcome = self._compare_paces()
                 human, slow = (format_duration(pace) for pace in (time_shift.HUMAN, time_shift.SLOW))
                 paces = f"with turns {human} and {slow} apart"
@@ -69,13 +69,13 @@ class OtherTimes:
         wall = self._given - self._used
         played = rerun(scenario, replace(settings, wall=wall), self._resources, later=later)
         self._used = self._given if played is None else self._used + played.used
-        # What the hooks would have done in a run that our own time limit cut is unknown.
+        # If our own time limit cut a run, the further decisions of its hooks are unknown.
         if played is None or played.gap or why_undecided_run(played.outcome.trace):
-            raise _NothingFollows
+            raise _Inconclusive
         return played
 
     def _compare_paces(self) -> Outcome:
-        """Return the outcome with the finding that the run can end otherwise at another pace, if it can."""
+        """Return the outcome with the finding that the run can end differently at another pace, if it can."""
         fast = self._run.outcome
         timeless: Outcome | None = None
         others: list[Outcome] = []
@@ -134,7 +134,7 @@ class OtherTimes:
             return fast
         except time_shift.UnevenPlays as plays:
             return judge_unplayed_times(fast, self._run.clock_uses, _UNEVEN.format(plays.described))
-        except _NothingFollows:
+        except _Inconclusive:
             if differing:
                 when = format_duration(differing[0])
                 return judge_unplayed_times(fast, self._run.clock_uses, _UNCONFIRMED.format(when))

@@ -140,7 +140,7 @@ class RunsAhead:
         return any(run.scenario is scenario for run in self._runs)
 
     def wants_more(self, scenario: Scenario) -> bool:
-        """Return whether to begin more before this one is taken; not each time, for that costs a search."""
+        """Return whether to begin more before this one is taken; not each time, because it costs a search."""
         return len(self._runs) <= MOST_AHEAD // 2 or not self.knows(scenario)
 
     def begin(self, scenarios: Sequence[Scenario], base: Path) -> None:

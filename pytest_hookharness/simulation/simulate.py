@@ -103,7 +103,7 @@ def _with_repeats(run: SingleRun, scenario: Scenario, settings: Settings, resour
         while used < given and len(repeats) < _MOST_REPEATS and not differ(run.outcome, repeats):
             repeat = rerun(replace(scenario, until="guard"), replace(again, wall=given - used), resources)
             used += given if repeat is None else repeat.used
-            # How a run goes on that our own time limit cut is unknown.
+            # After a cut by our own time limit, the course of the run is unknown.
             if repeat is not None and not why_undecided_run(repeat.outcome.trace):
                 repeats.append(repeat.outcome)
     except KeyboardInterrupt:

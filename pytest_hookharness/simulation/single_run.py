@@ -97,7 +97,7 @@ class SingleRun:
     What one run of a scenario gave.
 
     Attributes:
-        time_may_matter: Whether the run could go otherwise with more time between its turns.
+        time_may_matter: Whether the run could go differently with more time between its turns.
         used: Seconds of the budget that it used.
         unfinished: Whether the budget ended it, so that a difference from another run shows nothing.
         gap: Why a program did not see the clock that the kernel was to show it; empty if all did.
@@ -219,17 +219,17 @@ def _with_clock_uses(run: SingleRun, testbed: Testbed) -> SingleRun:
     # Most hooks have nothing to do with the time, and the readers of sources take long to load.
     from pytest_hookharness.judging.probing.limits import find_named_times
     from pytest_hookharness.simulation.probing.hidden_chance import find_clock_words
-    from pytest_hookharness.simulation.probing.told_values import find_told
+    from pytest_hookharness.simulation.probing.host_values import find_host_values
 
-    told = find_told([one.payload for one in hook_runs], found)
-    uses = tuple(dict.fromkeys((*find_clock_words(found), *told.compared)))
+    used = find_host_values([one.payload for one in hook_runs], found)
+    uses = tuple(dict.fromkeys((*find_clock_words(found), *used.compared)))
     times = find_named_times((one.text for one in found), testbed.workspace.clock.now) if uses else ()
     return replace(run, clock_uses=uses, named_times=times)
 
 
 def _was_shown(testbed: Testbed, outcome: Outcome) -> bool:
+    from pytest_hookharness.simulation.probing.host_values import has_times
     from pytest_hookharness.simulation.probing.observed_repetition import time_was_shown
-    from pytest_hookharness.simulation.probing.told_values import has_times
 
     told = any(has_times(one.payload) for _, one in outcome.trace.hook_runs())
     # Background processes are not stopped when they ask for the time.

@@ -139,7 +139,7 @@ f.write_text(str(min(n + 1, @M)))
 
 
 def trimmed_history(dice: random.Random) -> Subject:
-    """A history of so many entries must have more than that."""
+    """A history with this number of entries must have more."""
     most = dice.choice((5, 10, 25, 60))
     body = """
 f = p / "history.json"

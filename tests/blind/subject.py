@@ -14,7 +14,7 @@ MOST = 150
 
 class Truth(Enum):
     """
-    What becomes of a session that stops again and again.
+    The course of a session that stops again and again.
 
     It ends after some refusals, or never, or at some time by chance, or only when time has passed.
     """
@@ -32,7 +32,7 @@ class Subject:
 
     Attributes:
         stops: The scripts that run at each stop, all of them; a refusal of one is enough.
-        truth: What becomes of the session.
+        truth: The course of the session.
         after: With ``ENDS``: the number of refusals, or nothing where it depends on what a host writes.
         files: Further files of the workspace.
         prompt: The script that runs at the prompt.
@@ -129,7 +129,7 @@ def hook(
         body: The script without its first lines; ``@R`` refuses, ``@L`` is the number of refusals.
         after: After how many refusals it allows the stop; nothing for never.
         head: The first lines.
-        truth: What becomes of the session, if that is not said by ``after``.
+        truth: The course of the session, if ``after`` does not say it.
         others: The bodies of further scripts in bash that run at each stop.
         files: Further files of the workspace.
         prompt: The body of a script in bash that runs at the prompt.

@@ -1,4 +1,4 @@
-"""Sessions of the real hosts that the simulation once played otherwise, each named by what the host does."""
+"""Sessions of the real hosts that the simulation once played differently, named by what the host does."""
 
 import json
 

@@ -123,7 +123,7 @@ def test_a_host_that_knows_no_background_waits(run):
 
 @pytest.mark.nightly
 def test_the_time_of_the_whole_run_is_never_exceeded(sandbox):
-    """A hook in the background that the budget of the batch ends is told as ended by it."""
+    """A hook in the background that the budget of the batch ends is reported as ended by it."""
     hook = launch("sh", "-c", f"{ASKS}; {STAYS}", detach=Detach.ON_REQUEST, background=60.0)
     (result,) = sandbox.run([hook], budget=0.3)
 

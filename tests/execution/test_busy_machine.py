@@ -47,7 +47,7 @@ def run(sandbox, code, **keys) -> ProcessResult:
 @pytest.mark.nightly
 @pytest.mark.usefixtures("crowd")
 def test_a_hook_timeout_is_extended_by_the_time_for_which_a_hook_had_no_processor(sandbox):
-    """A hook that would end in time on a quiet machine ends, and the extension is told."""
+    """A hook that would end in time on a quiet machine ends, and the extension is reported."""
     result = run(sandbox, WORKS)
 
     assert result.ending == Exited(0)

@@ -161,7 +161,7 @@ def test_below_another_root_folder_nothing_is_known(sandbox, tmp_path):
     if result.ending != Exited(0):
         pytest.skip("no right to change the root folder")
     assert result.reads is not None
-    assert result.reads.gap == "a process changes where paths lead"
+    assert result.reads.gap == "a process changes its root folder, mounts or namespaces"
     assert result.stdout.text == "False\n"
 
 

@@ -202,7 +202,7 @@ def test_a_busy_hook_is_cut_while_it_is_recorded(place: Sandbox) -> None:
 
 
 def test_what_cannot_be_started_is_not_observed(place: Sandbox) -> None:
-    """A command that does not exist is reported as otherwise, and there is no record."""
+    """A command that does not exist is reported as without an observer, and there is no record."""
     spec = launch("no-such-command")
     result, reads = observed(place, spec)
     (plain,) = place.run([spec])

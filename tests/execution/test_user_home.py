@@ -76,7 +76,7 @@ def test_the_home_of_the_user_is_hidden(
 def test_a_home_that_is_the_project_stays_and_that_is_said(
     home: Path, stack: ExitStack, isolating: Supervisor, tmp_path: Path
 ) -> None:
-    """A home folder that must be visible as a whole is not hidden, and the reason is told."""
+    """A home folder that must be visible as a whole is not hidden, and the reason is reported."""
     item = Item(stack, isolating, tmp_path / "base", Scenario(name="one", reach=(str(home),)))
     assert item.say(f"cat {home}/.ssh/id") == "secret"
     assert [*describe_homes([str(home)], item.workspace.visible)] == [

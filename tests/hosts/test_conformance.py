@@ -302,7 +302,7 @@ def test_the_model_gets_all_refusals_of_a_stop_in_finish_order(play, ended, tall
 
 
 def test_another_profile_value_changes_the_outcome(profile):
-    """With another rule for replies the same answer is read otherwise, so no row is hard-coded."""
+    """With another rule for replies the same answer is read differently, so no row is hard-coded."""
     codes = tuple(code for code in profile.replies.codes if code.codes != (2,))
     other = replace(profile, replies=replace(profile.replies, codes=codes))
     hook = hosts.configure(profile, {}, inline={"Stop": "./x"}).hooks[0]

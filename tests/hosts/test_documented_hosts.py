@@ -321,7 +321,7 @@ def test_loop_limits_of_cursor(play, ended, limit, asked):
     [([None], None), ([20], 21), ([20, 1], 21), ([2, "default"], 6), ([20, None], None), (["default"], 6)],
 )
 def test_the_loop_limit_that_is_told(play, ended, limits, overrides):
-    """The cap told of Cursor is the largest of the hooks that refuse; a hook that gives none has 5."""
+    """The reported cap of Cursor is the largest of the hooks that refuse; a hook without one has 5."""
     run = ended(0, json.dumps({"followup_message": "go on"}))
     handlers = [{"command": "./x"} | ({"loop_limit": n} if n != "default" else {}) for n in limits]
     played = play({"stop": handlers}, [GO, *[DONE] * STOPS], lambda *_: run, profile=hosts.find("cursor"))

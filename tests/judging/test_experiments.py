@@ -130,7 +130,7 @@ def test_a_part_that_decides_only_alone_is_named_and_proves_nothing():
 
 
 def test_an_identifier_that_decides_is_inconclusive():
-    """If the value of an identifier matters, nothing follows, because the next one is unknown."""
+    """If the value of an identifier matters, the experiments prove nothing: the next one is unknown."""
     result, _ = ask(
         ID, react=lambda perturbation: OTHER if perturbation.how is PerturbationKind.REPLACED else SAME
     )

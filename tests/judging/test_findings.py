@@ -306,7 +306,7 @@ def test_problems_in_the_settings_are_findings(kind: str, expected: str) -> None
 
 
 def test_a_settings_file_is_named_once() -> None:
-    """A problem whose text begins with its file is told with the place, and without the file again."""
+    """A problem whose text begins with its file is reported with the place, and without the file again."""
     text = "settings.json: no such event"
     (finding,) = find(
         Trace(), problems=[Problem("malformed", source="settings.json", path="hooks.X", text=text)]

@@ -1,4 +1,4 @@
-"""How experiments are told, and the thresholds that follow from them."""
+"""How experiments are reported, and the thresholds that follow from them."""
 
 import pytest
 
@@ -18,7 +18,7 @@ SEEN = ProbeResult(reaction=ProbeEffect.DECISION, what="the stop is allowed", tu
     ],
 )
 def test_a_pause_is_told_no_more_exactly_than_it_is_known(seconds, told):
-    """It is searched to a second or 2 %, so it is rounded up by as much, and two digits of it are told."""
+    """A pause is searched to a second or 2 %, so it is rounded up by as much and shown with two digits."""
     assert describe_pause(seconds) == told
 
 

@@ -125,7 +125,7 @@ def test_what_a_livelock_claims(more, effect):
     ],
 )
 def test_refusals_with_different_words(verdict, text):
-    """Words that only the last refusal had are not told of all, and no change is called a repetition."""
+    """Words that only the last refusal had are not reported for all, and no change is called a repetition."""
     first, last = refusal(1, "Try 1."), refusal(2, "Try 2.")
     if isinstance(verdict, Capped):
         hooked = last[1].exchange
@@ -343,7 +343,7 @@ def test_a_run_that_only_the_harness_cut(by, number):
 
 
 def test_what_another_shell_did_not_know_is_the_cause():
-    """A missing file that follows from what the shell does not know is not told as the cause."""
+    """A missing file is not the cause if it follows from syntax that the shell does not know."""
     stderr = b"/tmp/hookharness-x1/0/check/plugin/x.sh: 4: Bad substitution\nbash: x: No such file\n"
     text = "Stop: exit code 127: /tmp/hookharness-x1/0/check/workspace/x does not exist."
     found = NOT_RUN.found(text, turn=1, hook="./check.sh")
@@ -485,7 +485,7 @@ def test_a_text_that_nobody_gets(event, stream, text, named):
 
 
 def test_the_effect_of_an_answer_that_is_not_read():
-    """What the host makes of a lost answer is told by the runs that gave it, and not by a real refusal."""
+    """How the host takes a lost answer is reported by the runs that gave it, and not by a real refusal."""
     unread = ran(Exited(0), stdout=b'{"updatedInput": {}}')
     hooked = unread.exchange
     lost = replace(hooked.hook_runs[0], reply=Reply(fault="ignored: it knows no such key", rule=RULE))

@@ -61,7 +61,7 @@ def test_problems_of_all_hooks_or_of_none():
 
 
 def test_what_was_changed_stands_in_words():
-    """What a mutation changed is told in a sentence, not by the name of its family."""
+    """What a mutation changed is reported in a sentence, not by the name of its family."""
     scenario = Scenario(name="check", host="claude-code", vary=(VaryRequest("tools"), VaryRequest("input")))
     text = report(problems=(replace(problem("./a.sh"), scenario=scenario),))
     assert "  changed   a program that a hook calls is missing; input\n" in text

@@ -317,8 +317,8 @@ def test_the_story_of_a_livelock() -> None:
             "/work place/scenarios/lint.scenario.yaml:14  expect.verdict"
         ),
         "  seen:     livelock",
-        "  The same stop will be refused forever. Let the hook allow when nothing changed since its last",
-        "  refusal, or read `stop_hook_active` from its input.",
+        "  The same stop will be refused forever. Let the hook allow the stop if nothing changed since its",
+        "  last refusal, or read `stop_hook_active` from its input.",
         "  If an agent can do what the hook asks for, let the scenario's agent do it: `when: [{event: Stop,",
         "  do: [{run: COMMAND}]}]`.",
         "  assumed: Ids are derived.",
@@ -627,7 +627,7 @@ def test_the_replay_of_a_hook_that_draws_says_so() -> None:
     made = outcome(Terminated(turn=2), chance="$RANDOM in check")
 
     assert story(made).endswith(
-        " --seed 7\n          which may go otherwise: the source names random numbers"
+        " --seed 7\n          which may go differently: the source names random numbers"
     )
     assert story(replace(made, chance="")).endswith(" --seed 7")
 

@@ -45,7 +45,7 @@ def test_a_gate_that_allows_a_later_stop(gate, limit):
 
 @pytest.mark.nightly
 def test_larger_numbers_are_tried_beside_files_that_stay_equal(gate):
-    """A file of which nobody knows how it is later does not end the experiments, and is not the threshold."""
+    """A file whose later content is unknown does not end the experiments, and is not the threshold."""
     verdict = gate(
         "n=$(jq .loop_count); grep -q 99 when; date +%s%N >when\n[ $n -ge 40 ] && exit 0\n" + GO_ON
     ).verdict

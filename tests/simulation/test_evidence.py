@@ -302,7 +302,7 @@ def test_a_clock_that_decides(stop, command):
 @pytest.mark.nightly
 @pytest.mark.slow
 def test_a_clock_that_decides_behind_the_cap(play):
-    """What other times decide is told of a loop that the host's cap ends, too."""
+    """The decisions at other times are also reported for a loop that the host's cap ends."""
     command = BASH.format(EPOCH.format(3600, 24, "$((($(cat at) / 3600 + 5) % 24))"))
     outcome = play(hooks={"Stop": command}, files={"at": f"{time.time():.0f}"})
 

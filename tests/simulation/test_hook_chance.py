@@ -38,7 +38,7 @@ def names(outcome):
     ids=["bash", "shuf", "python"],
 )
 def test_a_hook_that_refuses_by_chance_is_flaky(stop, drawn):
-    """A session that ends by chance goes otherwise when it is played again, and the advice names the draw."""
+    """A session that ends by chance goes differently when played again, and the advice names the draw."""
     text = f"#!/bin/bash\ndrawn={drawn}\nn=$(cat n 2> f || echo $drawn)\n[ $n = 0 ] && exit 0\n"
     outcome = stop(f"{text}echo $((n - 1)) > n\necho run the tests >&2\nexit 2\n")
 
@@ -60,9 +60,9 @@ def test_a_draw_that_decides_nothing_is_an_assumption(stop):
     assert names(outcome) == []
     assert (
         "assumed of chance: the source of the hooks names random numbers ($RANDOM in check); if "
-        "they decide, another run may end otherwise. Played 8 more times, the session went the same way."
+        "they decide, another run may end differently. Played 8 more times, the session went the same way."
     ) in report
-    assert report.endswith("which may go otherwise: the source names random numbers")
+    assert report.endswith("which may go differently: the source names random numbers")
 
 
 @pytest.mark.nightly

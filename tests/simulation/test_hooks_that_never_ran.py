@@ -350,7 +350,7 @@ FAILED = {
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", FAILED)
 def test_a_program_that_failed_to_start_refuses_nothing_on_a_strict_host(play, name):
-    """Where every failure refuses, one of an interpreter meets no expectation; the reason is told."""
+    """Where every failure refuses, one of an interpreter meets no expectation; the reason is reported."""
     command, files, why = FAILED[name]
     if not shutil.which(command.split()[0], path="/usr/bin:/bin:.") and "/" not in command:
         pytest.skip(f"no {command.split()[0]} here")

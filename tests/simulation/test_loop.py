@@ -149,7 +149,7 @@ def test_a_covered_folder(play, tmp_path):
 
 @pytest.mark.nightly
 def test_the_cap_ends_what_cannot_be_proved(play):
-    """A loop without a repeated state is told with the cap that ends it, which is no success of the hook."""
+    """A loop without a repeated state is reported with its cap, and is no success of the hook."""
     outcome = play(hooks={"Stop": "head -c 9 /dev/urandom | od -An -tx1 | tee log >&2; exit 2"}, turns=12)
 
     assert isinstance(outcome.verdict, Livelock)

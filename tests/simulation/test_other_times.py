@@ -81,7 +81,7 @@ def decided(*, refused):
 
 
 def test_a_difference_that_does_not_recur_is_flaky():
-    """A session that goes otherwise when it is begun at the same time once more may depend on chance."""
+    """A session that goes differently when it is begun at the same time once more may depend on chance."""
     later = [True, True, True, True, False]
 
     def begin(seconds):
@@ -91,11 +91,11 @@ def test_a_difference_that_does_not_recur_is_flaky():
 
     assert finding is not None
     assert finding.name == "FLAKY"
-    assert finding.text == "Played again, begun 1 min later, its hooks decided otherwise than before."
+    assert finding.text == "Played again, begun 1 min later, its hooks decided differently than before."
 
 
 def test_plays_that_differ_at_a_pace_show_no_chance():
-    """At a declared pace hooks see how long a play takes, so plays of the same time may end otherwise."""
+    """At a declared pace hooks see how long a play takes, so plays of the same time may end differently."""
     now, later = decided(refused=False), [True, True, True, True, False]
     paced = replace(now, scenario=replace(now.scenario, pace=2.0))
 
@@ -105,12 +105,12 @@ def test_plays_that_differ_at_a_pace_show_no_chance():
 
 @pytest.mark.slow
 def test_a_difference_that_cannot_be_played_again_is_told(play, monkeypatch):
-    """If time ends after a session that began later went otherwise, the report does not say that none did."""
+    """If time ends after a session that began later differed, the report does not say that none did."""
     played = []
 
     def once(self, scenario, settings, later=0.0):
         if played:
-            raise other_times._NothingFollows
+            raise other_times._Inconclusive
         played.append(later)
         return original(self, scenario, settings, later)
 
@@ -119,7 +119,7 @@ def test_a_difference_that_cannot_be_played_again_is_told(play, monkeypatch):
     outcome = play(hooks={"Stop": f"[ $(date +%s) -lt {int(time.time()) + 3600} ] && exit 0; {REFUSE}"})
 
     (assumed,) = (one for one in outcome.assumptions if one.startswith(ASSUMED_CLOCK))
-    assert "later, they decided otherwise; no time was left to see whether they do so again" in assumed
+    assert "later, they decided differently; no time was left to see whether they do so again" in assumed
     assert "decided the same" not in assumed
 
 

@@ -84,7 +84,7 @@ def test_a_host_without_a_limit(play, hook, verdict):
 
 @pytest.mark.nightly
 def test_an_experiment_that_is_cut_shows_no_stop(play):
-    """A turn that is played ahead and cut is not told as a stop that the hooks allow."""
+    """A turn that is played ahead and cut is not reported as a stop that the hooks allow."""
     hook = (
         "n=$(($(cat .n 2>/dev/null || echo 0)+1)); echo $n >.n\n"
         "[ $n -ge 900 ] && sleep 30\n"
@@ -116,7 +116,7 @@ def test_a_hook_that_is_cut_at_a_later_time_only(play, cap):
 
 @pytest.mark.nightly
 def test_what_was_found_stays_if_a_narrower_experiment_is_cut(play):
-    """A time after which the stop is allowed is told, though runs at times before it are cut."""
+    """A time after which the stop is allowed is reported, though runs at times before it are cut."""
     hook = (
         "start=$(cat .start 2>/dev/null || date +%s | tee .start)\n"
         "age=$(($(date +%s) - start))\n"
@@ -135,7 +135,7 @@ COUNTS = "n=$(($(cat .n 2>/dev/null || echo 0) + 1)); echo $n >.n\n"
 
 @pytest.mark.nightly
 def test_a_run_without_the_cap_that_is_cut_shows_nothing(play):
-    """That a hook is cut behind the cap of the host is not told as a stop that it allows."""
+    """A hook that is cut beyond the host's cap is not reported as one that allows the stop."""
     hook = COUNTS + "[ $n -ge 12 ] && sleep 30\necho more >&2; exit 2"
     verdict = play(hooks={"Stop": hook}, hook_timeout=0.5, turns=30).verdict
 
@@ -164,7 +164,7 @@ def test_another_time_at_which_a_hook_is_cut_shows_nothing(play, hook):
 
 @pytest.mark.nightly
 def test_a_difference_in_the_world_that_makes_a_hook_slow_shows_nothing(play):
-    """A guard that is cut where a program is missing is not told as one that allows then."""
+    """A guard that is cut because a program is missing is not reported as one that allows the call."""
     guard = "cat >/dev/null; command -v jq >/dev/null || sleep 30; echo no >&2; exit 2"
     calls = [{"run": "rm x", "expect": "deny"}, {"stop": "Done."}]
     outcome = play(hooks={"PreToolUse": guard}, agent=calls, hook_timeout=0.5, vary=["tools"])

@@ -146,7 +146,7 @@ def test_a_process_of_the_agent_before_a_wait(play):
 
 @pytest.mark.nightly
 def test_a_hook_that_halts_the_session_of_a_living_process(play):
-    """An end that a hook forces is not told as a stop that the hooks allow."""
+    """An end that a hook forces is not reported as a stop that the hooks allow."""
     halt = """echo '{"continue": false}'; exit 0"""
     agent = [*JOB, {"stop": "Done."}]
     outcome = play(hooks={"Stop": f"{ALIVE} && {{ {halt}; }}; {REFUSE}"}, env=OFF, agent=agent, turns=6)
@@ -202,7 +202,7 @@ def test_the_time_of_further_runs_goes_by_the_given_clock(compare):
     ],
 )
 def test_the_end_of_a_session_with_living_processes_has_its_own_name(compare, living, told):
-    """Each other end is told by its name."""
+    """Each other end is reported by its name."""
     ended = Terminated(turn=2)
 
     assert f"if it stays alive, {told}" in compare(living, ended, living, first=ended)

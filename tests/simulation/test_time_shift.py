@@ -308,7 +308,7 @@ def test_the_duration_of_an_outcome_is_that_of_all_runs(play, runs):
 
 
 def ended(turn: int, *, allowed: bool = True) -> Outcome:
-    """Return the outcome of a session that had so many turns, and whose stop was allowed in the last one."""
+    """Return the outcome of a session with a number of turns, whose stop was allowed in the last one."""
     steps = tuple(Step(number=n, turn=n, exchange=Moved(move=Stop())) for n in range(1, turn + 1))
     verdict = Terminated(turn=turn) if allowed else Livelock(stem=1, period=1)
     return Outcome(scenario=Scenario(name="x"), host="h@1", trace=Trace(steps=steps), verdict=verdict)
@@ -339,7 +339,7 @@ def find_difference(again: Outcome, later: Outcome, further: Outcome = NEVER) ->
 
 @pytest.mark.parametrize(("later", "name"), [(NEVER, "CLOCK"), (ended(5), "FLAKY")])
 def test_a_difference_is_the_clocks_only_if_slow_runs_can_be_repeated(later: Outcome, name: str) -> None:
-    """A slow run that ends otherwise when it is repeated shows chance, and nothing about the clock."""
+    """A slow run that ends differently when it is repeated shows chance, and nothing about the clock."""
     assert find_difference(ended(2), later).name == name
 
 
@@ -390,7 +390,7 @@ def test_quick_runs_that_are_refused_longer_are_no_chance(
 
 
 def test_a_clock_finding_names_each_end_of_uneven_quick_runs() -> None:
-    """Where a second ended between the turns of one quick run only, both of their ends are told."""
+    """Where a second ended between the turns of one quick run only, both of their ends are reported."""
     text = find_difference(ended(4), NEVER).text
 
     assert "it allows the stop in turn 2 (another time it allows the stop in turn 4); with" in text

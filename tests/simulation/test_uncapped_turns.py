@@ -20,7 +20,7 @@ def reasons(outcome):
 
 @pytest.mark.slow
 def test_the_hooks_own_end_beyond_the_cap_is_played(play):
-    """A hook that would allow the stop after the host's cap is told so, and is no livelock."""
+    """A hook that would allow the stop after the host's cap is reported as such, and is no livelock."""
     outcome = play(hooks={"Stop": MOVES_A_TIME}, env=CAP)
 
     assert isinstance(outcome.verdict, Capped)

@@ -92,7 +92,7 @@ def test_a_hook_that_runs_otherwise_when_forked_is_found(warm):
 
 @pytest.mark.slow
 def test_each_simulation_with_such_a_hook_has_the_finding(warm):
-    """A hook that runs otherwise when forked is a finding in each simulation, not only in the first."""
+    """A hook that runs differently when forked is a finding in each simulation, not only in the first."""
     found = [{one.name for one in warm(KNOWING).findings} for _ in range(2)]
 
     assert all("WARM-DIFFERS" in names for names in found)

@@ -1,10 +1,10 @@
 """
-What makes hooks active that do nothing until a person starts them: a command of the plugin, a file of rules.
+Ways to make hooks active that do nothing until a person starts them: plugin commands and files of rules.
 
-A command is found by the shell code that the host runs for it, or by code in its text that writes a file
-which a hook names, itself or in a script of the plugin; a file of rules by an example that the plugin has
-beside the pattern for which its hooks look. A file that hooks name by itself is taken from templates.
-Some hooks act only in a permission mode, which they compare.
+A command counts if the host runs shell code for it, or if code in its text writes a file that a hook or a
+script of the plugin names. A file of rules is written if the plugin has both an example of it and a pattern
+for which its hooks look. A file that hooks name directly is taken from templates. Some hooks act only in a
+permission mode, which they compare.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _in_known_session(hook_set: HookSet, found: Sequence[Activation]) -> Iterato
 
 def given_activations(commands: Sequence[str], files: Sequence[str]) -> list[Activation]:
     """
-    Return the commands and files that make hooks active as a person names them, in order.
+    Return the activations by the commands and files that a person named, in order.
 
     Raises:
         SimulationError: A file cannot be read, or its path leads out of the current folder.
@@ -164,7 +164,7 @@ def _by_commands(hook_set: HookSet) -> Iterator[Activation]:
             for block in _BLOCK.findall(text):
                 scripts = [read_text(hook_set.root / path) or "" for path in _SCRIPT.findall(block)]
                 code = "\n".join([block, *scripts])
-                # What a person asks for goes to a script, which may be no shell script.
+                # The request of a person goes to a script, which may be no shell script.
                 passes = bool(scripts) and file.suffix == ".toml" and "$ARGUMENTS" in block
                 if passes or named.intersection(filter(None, chain.from_iterable(_WRITTEN.findall(code)))):
                     # A script may need what the plugin's first command sets up.
@@ -242,13 +242,13 @@ def _text_files(root: Path, folders: Collection[str] = ()) -> list[Path]:
     return [path for path in files[:_MOST_FILES] if is_small(path, _LARGEST)]
 
 
-# The option of a host, which is the name of the field in the input of its hooks too.
+# An option of hosts, and the field of that name in the input of their hooks.
 MODE_OPTION = "permission_mode"
 _MOST_MODES = 2
 
 
 def asked_modes(hook_set: HookSet) -> list[str]:
-    """Return the modes that scripts compare, besides that in which a session usually is."""
+    """Return the permission modes that scripts compare, except the host's default mode."""
     rule = hosts.find(hook_set.host).options.get(MODE_OPTION)
     if rule is None or rule.ignored:
         return []

@@ -58,7 +58,7 @@ _PACKAGE, _MAKEFILE = "package.json", "Makefile"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedProject:
-    """The files that a project needs to be checked, in words too, and the endings of its source files."""
+    """The files that hooks need before they check a project, also in words, and the suffixes of sources."""
 
     files: Mapping[str, str]
     words: str

@@ -24,11 +24,11 @@ from pytest_hookharness.campaigns.arming.project_texts import (
 )
 from pytest_hookharness.model.protocol import Hook
 
-# Folders of what is installed or built, or kept by Git. A built script is no namesake of another one.
+# Folders of installed or built files, and of Git. A script in one of them is never the one that is meant.
 OF_TOOLS = frozenset(
     ["dist", "build", "out", "target", "node_modules", ".venv", "venv", "vendor", "bin", ".git"]
 )
-# Folders of scripts that are there to be tested or shown.
+# Folders of scripts that are tests or examples.
 _FOR_SHOW = frozenset(["test", "tests", "spec", "fixture", "fixtures", "example", "examples", "demo"])
 _MOST_READ = 20_000
 # A path with a name that ends as those of files do; what precedes it may be a variable.
@@ -44,7 +44,7 @@ def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
         folders[:] = sorted({*folders} - OF_TOOLS - _FOR_SHOW)
         seen += len(files)
         if seen > _MOST_READ:
-            # The files not read may include another one.
+            # An unread file may have the same name.
             return {}
         for name in names.intersection(files):
             found.setdefault(name, []).append(os.path.relpath(Path(folder, name), root))
@@ -95,15 +95,15 @@ def _beside(source: Path, root: Path) -> Iterator[Path]:
     yield from (file for file in others if len(others) <= _MOST_FILES and is_small(file, _LARGEST))
 
 
-# Of each host the folder of its plugins, and that of one of them in it.
+# For each host, the folder of all plugins, and the folder of one plugin in it.
 _FOLDERS = {
     "claude-code": (".claude/plugins/cache", "{marketplace}/{name}/{version}"),
     "gemini-cli": (".gemini/extensions", "{name}"),
 }
 _MARKETPLACE = ".claude-plugin/marketplace.json"
-# Between two folders of a path, also where a program joins them.
+# The text between two folders of a path, also in code that joins them.
 _JOINT = r"[\"']?\s*[,/]\s*[\"']?"
-# It is copied for each session.
+# The plugin is copied for each session.
 _MOST_PLUGIN_FILES, _LARGEST_PLUGIN = 400, 1 << 23
 
 

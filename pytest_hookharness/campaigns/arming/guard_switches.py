@@ -1,8 +1,8 @@
 """
 Variables with which a person makes a guard refuse that otherwise only warns, or does nothing.
 
-Of the variables that a script compares, only those count whose names say so: others may switch the guard off.
-A variable without which a script ends at once may have any name, unless hosts, terminals or services set it.
+A variable that a script compares counts only if its name says so: others may switch the guard off. A variable
+without which a script ends at once may have any name, unless hosts, terminals or services set it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 _NAME = r"(?P<name{0}>[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:BLOCK|STRICT|ENFORCE|DENY|HARD)(?:_MODE)?)"
 _VALUE = r"[\"']?(?P<value{0}>1|true|yes|on|block|strict|deny|enforce|hard)[\"']?(?![\w-])"
 _COMPARED = re.compile(
-    # Of a shell, Python and JavaScript.
+    # In a shell, Python and JavaScript.
     rf"\"?\$\{{?{_NAME.format(1)}(?::?-[^}}\n]*)?\}}?\"?[ \t]*(?:==?|-eq)[ \t]*{_VALUE.format(1)}"
     rf"|(?:environ\.get\(|getenv\(|environ\[)[ \t]*[\"']{_NAME.format(2)}[\"']"
     rf"[^\n]{{0,40}}?==[ \t]*{_VALUE.format(2)}"
@@ -34,7 +34,7 @@ _UNSET = re.compile(
     rf"|\bif \(!process\.env\.(?P<name4>[A-Z]\w+)\)[ \t]*\{{?\s*{_LEAVES}",
     re.MULTILINE,
 )
-# What hosts, terminals, CI and services set, or what only a person can know.
+# Variables that hosts, terminals, CI and services set, or whose value only a person knows.
 _OF_OTHERS = re.compile(
     r"^(?:CLAUDE|CURSOR|GEMINI|CODEX|COPILOT|QWEN|GITHUB|GITLAB|CI|TMUX|TERM|SSH|WSL|XDG|DISPLAY|HOME|PATH|PWD|USER|SHELL)"
     r"(?:_|$)|(?:TOKEN|KEY|SECRET|PASSWORD|URL|HOST|PORT|WEBHOOK|DIR|ROOT|PATH|FILE|INPUT|COMMAND|CMD)$"

@@ -31,7 +31,7 @@ _TO_NAME = re.compile(r"\s*(?:const\s+|let\s+)?(\w+)\s*=")
 _FURTHER = re.compile(rf"\b(?P<name>\w+)(?P<parts>{_PARTS}+)")
 _TEXT = re.compile(r"[\"']([\w./-]+)[\"']")
 _ENDING = re.compile(_FILE)
-# What programs and hosts keep there, and what may hold secrets.
+# Files of programs and hosts there, and files that may hold secrets.
 _OF_OTHERS = re.compile(
     r"(?:^|/)(?:settings(?:\.local)?|config|credentials?|auth|tokens?|secrets?|package|hooks|plugins?|installed_\w+"
     r"|known_\w+|mcp|history|CLAUDE|AGENTS|GEMINI|README)\.\w+$|(?:^|/)(?:\.ssh|\.aws|\.npm|\.cache|logs?)(?:/|$)",
@@ -86,7 +86,7 @@ _TODO = json.dumps([{"content": TASK, "status": "in_progress", "activeForm": "Do
 _TASK_FILE = json.dumps(
     {"id": "1", "subject": TASK, "description": TASK, "status": "pending", "blocks": [], "blockedBy": []}
 )
-# What Claude Code keeps, by the folder that a script names. Source: observed in versions of 2025 and 2026.
+# Files of Claude Code, by the folder that a script names. Source: observed in versions of 2025 and 2026.
 _CLAUDE_CODE = {
     "plans": (".claude/plans/quiet-running-river.md", _PLAN),
     "todos": (f".claude/todos/{SESSION}-agent-{SESSION}.json", _TODO),

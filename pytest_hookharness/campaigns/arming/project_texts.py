@@ -65,7 +65,7 @@ def _walk(root: Path) -> Iterator[Path]:
 
 
 def is_small(file: Path, most: int) -> bool:
-    """Return whether there is a file of at most so many bytes."""
+    """Return whether a file exists and is not larger than a number of bytes."""
     try:
         return file.stat().st_size <= most
     except OSError:

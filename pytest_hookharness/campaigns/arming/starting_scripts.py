@@ -19,7 +19,7 @@ from pytest_hookharness.campaigns.arming.state_paths import HookScript, looked_f
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import replace
 
-# What runs a script, by its ending.
+# The program that runs a script, by its suffix.
 _RUNNERS = {".sh": "bash", ".bash": "bash", ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node"}
 # Names of scripts that begin something, those first that others need; and of scripts that do not.
 _STEPS = (

@@ -24,7 +24,7 @@ _FENCED = re.compile(
     r"^[ \t]*(?P<fence>```+|~~~+)[ \t]*(?P<language>[\w+-]*)[^\n]*\n(?P<body>.*?)^[ \t]*(?P=fence)[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
-# A path with an ending, perhaps behind a variable or a placeholder.
+# A path with an ending, perhaps after a variable or a placeholder.
 _PATH = re.compile(
     r"(?<![\w$@:])(?:\$\{?\w+\}?/|\{[\w ]+\}/|<[\w -]+>/|\./)?"
     r"((?:\.?[\w-]+/)*\.?[\w-]+(?:\.[\w-]+)+)(?![\w/])"
@@ -47,7 +47,7 @@ _ECHO = re.compile(
     rf"\b(?:echo|printf)\s+(?:-[ne]\s+)?(?P<quote>[\"'])(?P<body>[^\n]*?)(?P=quote)\s*>\s*{_TO}"
 )
 _TOUCH = re.compile(r"\btouch\s+[\"'`]?(?P<path>[^\s\"'`|;&]+)")
-# What a sentence says of a file: code, pairs, or a list of keys below it.
+# The parts of a sentence about a file: code, pairs, or a list of keys below it.
 _CODE = re.compile(r"`(\{[^`\n]*\}|[\w-]+:[ ][^`\n]+)`")
 _LISTED = re.compile(r"\b([a-z]\w*)\s*=\s*(\"[^\"]*\"|\{\}|\[\]|[\w.-]+)")
 _ITEM = re.compile(r"\s*[-*]\s+[`*]*([A-Za-z_]\w*)[`*]*\s*[:=]\s*`?([^`\n(\u2014]*[^`\n(\u2014\s])`?")

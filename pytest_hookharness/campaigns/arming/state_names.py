@@ -1,4 +1,4 @@
-"""What the name of a field in a state file means, where nothing else says its value."""
+"""The meanings of names of fields in state files, where nothing else says the value."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from pytest_hookharness.model.moves import FIRST_PROMPT
 Value: TypeAlias = bool | int | str
 # Stands for the identifier of the session in the files of a scenario.
 SESSION = "{{session_id}}"
-# What the user asks for; a hook may compare the prompt with the task of a loop.
+# The user's request; a hook may compare the prompt with the task of a loop.
 TASK = FIRST_PROMPT.text
 # A limit that a loop with it reaches before the host's own cap.
 LIMIT = 3
-# Each searches the name of a field for what the field holds: the identifier of a session, a time, a limit, a
-# total (which is more than the number of what is done), a path, a switch, and what is to be done or said at
-# the end.
+# Each pattern fits names of fields that hold one thing: the identifier of a session, a time, a limit, a total
+# (more than the number of things done), a path, a switch, or the last task or words.
 is_session = re.compile(r"session(?:_?id)?$", re.IGNORECASE).search
 is_time = re.compile(
     r"(?:_at|_time|date|stamp|_since|updated|started|created|last_check\w*)$|^(?:time|at|stamp|started)(?!out)"

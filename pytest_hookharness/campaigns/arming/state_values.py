@@ -14,7 +14,7 @@ from pytest_hookharness.campaigns.arming.state_fields import StateReads
 from pytest_hookharness.campaigns.arming.state_names import Value
 from pytest_hookharness.model.fast_dataclass import dataclass
 
-# What stands between a field and its comparison: the file that jq reads, closing brackets, a default.
+# The text between a field and its comparison: the file that jq reads, closing brackets, a default.
 _COMPARED = re.compile(
     r"(?:[\"']?[ \t]+[\"']?[\w${}./-]*[$./][\w${}./-]*[\"']?(?:[ \t]*2>\S+)?(?=[ \t]*\)))?"
     r"(?:\.\w+\(\d?\)|[\"')\]}]|\[1\]|\s*//\s*[\w\"]+|\s*\|\|\s*[\"'\w]+\))*\s*"
@@ -52,7 +52,7 @@ _OPPOSITE = {one: other for pair in _OPPOSITES for one, other in (pair, pair[::-
 _WORDS: Mapping[str, Value] = {"true": True, "True": True, "false": False, "False": False}
 _NOTHING = frozenset(["null", "None", "undefined", ""])
 _ORDER = frozenset(["<", ">", "<=", ">="])
-# What stands before a value that something is subtracted from or added to.
+# The text before a value from which something is subtracted, or to which it is added.
 _SUM = re.compile(r"\$\(\([^()\n]*$|(?:[\w)\]]|\bnow\w*\(\))\s+-\s+(?:\(|\w+\()?$")
 _AHEAD, _LINES, _NEAR, _TICKS = 260, 3, 80, 1000
 
@@ -94,7 +94,7 @@ def asked_values(reads: StateReads) -> dict[str, AskedField]:
 
 
 def _standing_at(reads: StateReads, place: int) -> Iterator[str]:
-    """Yield the fields that stand next to a place, behind quotes and brackets."""
+    """Yield the fields that stand next to a place, after quotes and brackets."""
     for begin, _, name in reads.places:
         if begin >= place and not reads.text[place:begin].strip(" \t\"'({$"):
             yield name

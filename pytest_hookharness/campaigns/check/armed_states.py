@@ -1,5 +1,5 @@
 """
-State files tried: which change what a hook does, and whether an agent that finishes the work may stop then.
+Trials of state files: which of them change what a hook does, and whether the stop is allowed after the work.
 
 A state is kept only if a hook refuses or tells the agent something with it, and did not before.
 
@@ -42,12 +42,12 @@ _SAID = re.compile(r"<([\w-]+)>[^<>\n]{0,80}</\1>|<[a-z][\w-]*[\w]>")
 _REMOVES = re.compile(r"\b(?:remov|delete|rm\b)", re.IGNORECASE)
 _PROMISE = re.compile(r"^[\s\"]*\w*promise\w*[\"']?\s*:\s*[\"']?([^\"'\n,]+)", re.MULTILINE)
 _WELL = (Exited(0), Exited(2))
-# What may say what a limit of 0 means.
+# Documents that may say what a limit of 0 means.
 _DOCUMENTS, _LARGEST = frozenset([".md", ".toml", ".sh", ".py", ".js", ".ts"]), 1 << 17
 _MOST, _NAMED, _FIELDS, _TWICE = 3, 3, 8, 2
 # Hook sets of more hooks take long for each session.
 _FEW = 8
-# Plays a session, and returns what hooks looked for in vain in the project.
+# Plays a session, and returns the project files that hooks looked for and did not find.
 Look: TypeAlias = Callable[[CheckSession], Sequence[str]]
 _NAME = "work"
 
@@ -64,9 +64,9 @@ def arm_states(
     hook_set: HookSet, played: Sequence[PlayedSession], try_out: TryOut, look: Look = lambda _: ()
 ) -> ArmedStates:
     """
-    Return sessions with state files that make hooks active, of hooks that nothing activated so far.
+    Return sessions with state files for the hooks that nothing has activated so far.
 
-    Of the sessions so far, a harmless one had each event once.
+    One of the played sessions is harmless and has each event once.
     """
     waiting = _waiting(hook_set, played)
     there = {path for one in played for path in one.session.scenario.files}
@@ -209,7 +209,7 @@ def _said(state: LoopState, reasons: str) -> str:
 
 
 def _way_out(state: LoopState, end: PlayedSession) -> str:
-    """Return what an agent did that finished the work and was let go; empty if it was not."""
+    """Return what an agent did to finish the work, if it could then stop; empty if it could not."""
     if end.outcome is None:
         return ""
     stops = {rule.name for rule in hosts.find(end.session.scenario.host).for_role(hosts.Role.STOP)}
@@ -245,7 +245,7 @@ def _failures(outcome: Outcome | None) -> set[str]:
 def _unmet(
     hook_set: HookSet, texts: Sequence[HookScript], hooks: Sequence[Hook], there: set[str]
 ) -> Iterator[str]:
-    """Yield which files hooks look for in vain, with what they read from them, and how to give them."""
+    """Yield sentences about missing files that hooks look for: what they read there, how to give the file."""
     for script in texts[:_MOST]:
         own = [hook for hook in _hooks_of(script.name, hooks) if hook in hooks_at(hook_set, STOPS)]
         paths = [path for path in looked_for(hook_set, script) if path not in there][:_NAMED]
@@ -277,5 +277,5 @@ def _pointed_states(hook_set: HookSet, of: Sequence[HookScript], look: Look) -> 
 
 
 def _is_pointer(path: str) -> bool:
-    """Return whether a file holds a name or nothing, as far as its own name shows."""
+    """Return whether a file may hold only a name, by the form of its own name."""
     return "." not in posixpath.basename(path).lstrip(".")

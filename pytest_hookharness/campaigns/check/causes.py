@@ -16,8 +16,8 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.session_errors import NO_EXECUTABLE_BIT, hindered_hooks
+from pytest_hookharness.campaigns.check.static.correctable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
-from pytest_hookharness.campaigns.check.static.mendable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
 from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
@@ -62,11 +62,11 @@ _DASH, _NO_OPTION = "for an option because of its dash", re.compile(r"(?:unrecog
 _NO_NUMBER = re.compile(
     r"integer expression expected|Illegal number|operand expected|value too great for base"
 )
-# What follows where Git is missing, and so is the repository.
+# Errors that follow if Git, and so the repository, is missing.
 _WITHOUT_GIT = frozenset({codes.UNGUARDED_TOOL.name, codes.STATUS_LEAK.name})
 # What the agent should read: the source of a hook and its sessions show the same.
 _UNSEEN = frozenset({SILENT_REFUSAL.name, codes.UNSEEN_REASON.name})
-# What a source and a session may both show.
+# Defects that a source and a session may both show.
 _NO_TOOL = re.compile(r"with no `[\w.+-]+` on the PATH")
 _SAME_KIND = frozenset(
     {
@@ -92,7 +92,7 @@ def static_problems(
     names = {name: one for name, one in names.items() if not _is_refuted(one, outcomes)}
     scenario = Scenario(name="check", host=hook_set.host)
     refused = refused_for_want(static, outcomes)
-    # What keeps the agent from its work comes first.
+    # Symptoms that keep the agent from its work come first.
     for name in sorted(names, key=lambda name: not _is_of(names[name], refused)):
         yield Problem(id=name, symptom=with_evidence(names[name], outcomes), scenario=scenario)
 
@@ -137,8 +137,8 @@ def _not_shown(symptom: Symptom, shown: Sequence[Symptom]) -> Symptom | None:
     words = tool[0] if tool else _OF_ANOTHER
     by_kind = symptom.kind in _SAME_KIND
     same = [one for one in shown if (_is_same_kind(one, symptom) if by_kind else words in one.text)]
-    told = {*_commands(iter(same))}
-    left = [command for command in symptom.hook.split(", ") if command not in told]
+    shown_hooks = {*_commands(iter(same))}
+    left = [command for command in symptom.hook.split(", ") if command not in shown_hooks]
     return replace(symptom, hook=", ".join(left)) if left else None
 
 
@@ -155,19 +155,19 @@ def independent(
     reach: Sequence[str] = (),
 ) -> list[SymptomEvidence]:
     """
-    Return the symptoms that do not follow from a static defect, from a hook that did not run, or from us.
+    Return the symptoms not caused by a static defect, by a hook that did not run, or by the harness.
 
     Symptoms that name a lent folder of the user (``reach``) are left out: hooks may write there.
     """
     found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
     broken = {*static.stuck, *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name)}
-    mended, hindered = {*_executable(static, outcomes)}, {*hindered_hooks(outcomes)}
+    executable, hindered = {*_executable(static, outcomes)}, {*hindered_hooks(outcomes)}
     symptoms = [
         one
         for one in found
         if one.symptom.kind not in _STATIC
         and not _is_of(one.symptom, hindered)
-        and not _is_of(one.symptom, broken - mended if _ran(one, mended) else broken)
+        and not _is_of(one.symptom, broken - executable if _ran(one, executable) else broken)
         and not (network_program(one.symptom) or is_moot(one) or _is_unread_anyway(one) or _is_misarmed(one))
     ]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
@@ -191,7 +191,7 @@ def independent(
         and not (_NO_OPTION.search(one.symptom.text) and _is_of(one.symptom, dashed))
         and not (one.symptom.kind in _UNSEEN and _is_of(one.symptom, unseen))
         and not (one.symptom.kind == PINGPONG.name and removing & {*one.symptom.hook.split(", ")})
-        and not (one.symptom.kind == MANGLED.name and any(_is_told(one.symptom, other) for other in unread))
+        and not (one.symptom.kind == MANGLED.name and any(_same_answer(one.symptom, it) for it in unread))
     ]
 
 
@@ -204,13 +204,13 @@ def _executable(static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[s
     )
 
 
-def _ran(evidence: SymptomEvidence, mended: Collection[str]) -> bool:
+def _ran(evidence: SymptomEvidence, executable: Collection[str]) -> bool:
     """Return whether the scripts were executable in the symptom's session, and the symptom is not NOT-RUN."""
-    runs = (run for _, run in evidence.trace.hook_runs() if run.hook.command in mended)
+    runs = (run for _, run in evidence.trace.hook_runs() if run.hook.command in executable)
     return evidence.symptom.kind != NOT_RUN.name and all(run.ending != NO_EXECUTABLE_BIT for run in runs)
 
 
-def _is_told(symptom: Symptom, static: Symptom) -> bool:
+def _same_answer(symptom: Symptom, static: Symptom) -> bool:
     """Return whether a session and the source report the same lost answer, judged by their words."""
     same = (_ITS_ANSWER, _NO_JSON, _NO_KEYS, symptom.text.partition(": ")[2].rstrip("."))
     said = any(words in static.text and (words == _ITS_ANSWER or words in symptom.text) for words in same)
@@ -241,7 +241,7 @@ def is_moot(evidence: SymptomEvidence) -> bool:
 def _is_misarmed(evidence: SymptomEvidence) -> bool:
     """Return whether a loop is only endless as a hook cannot count with a state that the check made up."""
     session = evidence.session
-    # What a command of the project makes is its own.
+    # Files that a command of the project makes are its own.
     by_us = session.active and not any(isinstance(act, RunCommand) for act in session.scenario.script.acts)
     runs = [run.run for _, run in evidence.trace.hook_runs() if run.run is not None]
     failed = any(_NO_NUMBER.search(run.stderr.text) for run in runs)

@@ -29,10 +29,10 @@ from pytest_hookharness.campaigns.check.hindering_hooks import hindering_hooks, 
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_same, is_wanted
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
-from pytest_hookharness.campaigns.check.session_scenario import NOTHING, mend, with_commands
-from pytest_hookharness.campaigns.check.static.mendable_hooks import as_found
+from pytest_hookharness.campaigns.check.session_scenario import NOTHING, with_commands, with_corrections
+from pytest_hookharness.campaigns.check.static.correctable_hooks import as_found
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically, in_words_of
-from pytest_hookharness.campaigns.check.tried_sessions import describe_mended
+from pytest_hookharness.campaigns.check.tried_sessions import describe_corrections
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
@@ -116,7 +116,7 @@ class CheckRun:
             problems=tuple(one for one in problems if is_wanted(self.only, one.id, one.symptom.kind)),
             only=self.only,
             triggered=tuple(one for one in summary.triggered if one not in self._static.stuck),
-            tried=(*summary.tried, *describe_mended(self.place, self._outcomes())),
+            tried=(*summary.tried, *describe_corrections(self.place, self._outcomes())),
             open=tuple(dict.fromkeys((*summary.open, *self._open))),
             untried=tuple(untried_hooks(self.place, self._static, self._outcomes())),
             undecided=tuple(dict.fromkeys((*self._undecided, *summary.undecided))),
@@ -224,13 +224,13 @@ class CheckRun:
         self._problems += [one for one in found if is_wanted(self.only, one.id, one.symptom.kind)]
 
     def _leave_out(self, first: Outcome) -> Outcome:
-        """Leave out hooks that keep the others from being tried; return the first outcome without them."""
+        """Leave out hooks that keep others from being tried; return the outcome of the first session then."""
         hindering = hindering_hooks(self.place, self._static, first)
-        if (place := mend(self.place, hindering)) == self.place:
+        if (place := with_corrections(self.place, hindering)) == self.place:
             return first
         self.place, self._static = place, in_words_of(place, self._static)
         (again,) = self._play("each event once, the others", [checkups.plan_each_event(place)])
-        # What can start now may not end.
+        # A hook that can start now may not end.
         more = causes.unending_hooks(again.outcome or first) - hindering
         self.place = with_commands(place, dict.fromkeys(more, NOTHING)) or place
         return again.outcome or first

@@ -1,7 +1,7 @@
 """
 The confirmation of a symptom: a second, smaller session that shows it too.
 
-What no second session shows is not reported as a problem.
+A symptom that no second session shows is not reported as a problem.
 """
 
 from __future__ import annotations

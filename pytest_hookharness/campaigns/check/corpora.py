@@ -1,5 +1,5 @@
 """
-What agents commonly do, what hooks commonly refuse, and texts that break programs.
+Common acts of agents, calls that hooks commonly refuse, and texts that break programs.
 
 Faker is imported only when a name is generated.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_hookharness.campaigns.check.lent_home import SECRET_NAME
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
-from pytest_hookharness.judging.checkup.neighbours import CONTENTS
+from pytest_hookharness.judging.checkup.lookalikes import CONTENTS
 from pytest_hookharness.judging.checkup.refused_work import SAME_WORK
 from pytest_hookharness.model.moves import Edit, Read, RunCommand
 from pytest_hookharness.reports.redaction import has_secrets

@@ -26,7 +26,7 @@ from pytest_hookharness.model.moves import Edit
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Double
 
-# What runs tests, linters and builds.
+# Programs that run tests, linters and builds.
 _PROGRAMS = (
     r"(?:npm|pnpm|yarn|npx|pnpx|bunx?|deno|make|tox|nox|pytest|ruff|mypy|pyright|flake8|black|uvx?|poetry"
     r"|pre-commit|cargo|go|gofmt|golangci-lint|gradle|mvn|dotnet|mix|bundle|rake|rspec|rubocop|composer|phpunit"
@@ -54,7 +54,7 @@ _NAMED = (
     r"(?:test|vet|build|lint|check|typecheck|format|fmt|compile)\b))"
 )
 _IN_TEXT = re.compile(rf"[\[(:=,]\s*[fr]?[\"'`]({_NAMED})(?:[\"']\s*,\s*\[?\s*[\"'\w]|\s+[\w${{-])")
-# The words of a command behind its name, in code without quoted text, and the rest of a list of words.
+# The words of a command after its name, in code without quoted text, and the rest of a list of words.
 _WORDS, _LIST = re.compile(r"[^;&|)\n]*"), re.compile(r"[^\])\n]*")
 # What a program that starts others is given for a helper of the hook, and not for a file that is checked.
 _HELPER = re.compile(
@@ -77,9 +77,9 @@ FAILS, _SUCCEEDS = Double(exit=1, stdout="1 check failed\n"), Double(stdout="All
 
 def find_gates(hook_set: HookSet, waiting: Sequence[Hook], play: TryOut) -> list[CheckSession]:
     """
-    Return the session in which checks of Stop hooks fail, in the project or in one that they check.
+    Return the sessions in which checks of Stop hooks fail, in the project or with files that they check.
 
-    Sessions with new files come first, then those with changes of files that git tracks.
+    New files are tried first, then changes of files that git tracks.
     """
     for prepared, known in ((False, False), (True, False), (True, True)):
         planned = [*plan_failing_gates(hook_set, waiting, prepared=prepared, known=known)]
@@ -189,7 +189,7 @@ def started_checks(hook_set: HookSet, hook: Hook) -> Iterator[str]:
 
 
 def _starts_helper(name: str, words: str) -> bool:
-    """Return whether the words behind a program name a script, a path in a variable, or a module."""
+    """Return whether the words after a program name a script, a path in a variable, or a module."""
     words = _PLACE.sub("", words)
     return bool(script_of(words) or _HELPER.search(f"{name}{words}"))
 

@@ -14,7 +14,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     name_problem,
 )
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
-from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands
+from pytest_hookharness.campaigns.check.static.correctable_hooks import original_commands
 from pytest_hookharness.campaigns.check.tried_sessions import describe_tried, describe_varied
 from pytest_hookharness.campaigns.stress.first_run import ReplayScript
 from pytest_hookharness.campaigns.stress.plan import OUT_OF_TIME
@@ -43,7 +43,7 @@ from pytest_hookharness.model.verdicts import Undecided
 
 # Verdicts on sessions whose end hooks refuse again and again.
 _NO_GIT = "Git is not installed here, so no copy was a repository; what hooks do in one was not tested."
-# What was done when the time ended says nothing about the hooks.
+# The step at which the time ended says nothing about the hooks.
 _WHILE = re.compile(r"(?<=the time budget ended) while .*", re.DOTALL)
 # Why a host gets no refusal of a guard.
 _DISABLED = frozenset(
@@ -52,15 +52,15 @@ _DISABLED = frozenset(
 # A script that commits on purpose, and one that takes all that lies in the tree.
 _COMMITS = re.compile(r"""\bgit\b["',\s][^\n;|&]{0,60}?(?<![\w-])commit(?![\w-])""")
 _TAKES_ALL = re.compile(r"""\badd["',\s]+(?:-A|--all|\.)(?![\w/])|\bcommit["',\s]+-\w*a""")
-# How a loop says that it was proved, behind the refusal.
+# How a loop says that it was proved, after the refusal.
 _REPEATED = re.compile(r", \d+ times? until the session repeats itself(?: but for .+)?$")
-# What differs in the same words, such as how often something was refused.
+# Parts of a text that vary for one cause, such as the number of refusals.
 _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SymptomEvidence:
-    """One cause, with the shortest session that showed it, the titles of all, and those in other words."""
+    """One symptom, with the shortest session that showed it, the titles of all, and its other wordings."""
 
     id: str
     symptom: Symptom
@@ -178,7 +178,7 @@ def _difficulty(one: tuple[CheckSession, Outcome, Symptom]) -> tuple[bool, bool,
     """Return what is smallest for the session that shows a symptom most plainly."""
     session, outcome, _ = one
     scenario = session.scenario
-    # Of hooks that run beside copies of themselves it is hard to say which one did something.
+    # If hooks run beside copies of themselves, it is hard to say which one did something.
     return bool(session.event), scenario.parallel is not None, len(scenario.vary), outcome.trace.turns
 
 
@@ -191,7 +191,7 @@ def summarise(
     """Return what all sessions of a hook set show together, besides symptoms."""
     outcomes = [one.outcome for one in played if one.outcome is not None]
     before = original_commands(hook_set)
-    # Of a handler that is no command, only an answer was assumed.
+    # For a handler that is no command, only an answer was assumed.
     ran = [run.hook.command for one in outcomes for _, run in one.trace.hook_runs() if run.run]
     problems = tuple(find_problems(hook_set, outcomes))
     wrong = {problem.symptom.hook for problem in problems}

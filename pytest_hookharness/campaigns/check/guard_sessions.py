@@ -1,7 +1,7 @@
 """
 The sessions that try guards: what they refuse, in other words and spellings, and what resembles it.
 
-What hooks refuse in one session, the next ones ask about in other ways.
+The next sessions ask in other ways about the calls that hooks refused in one.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pytest_hookharness.campaigns.check.session_scenario import (
 )
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.campaigns.guards.denials import is_denied_command
-from pytest_hookharness.campaigns.guards.file_neighbours import (
+from pytest_hookharness.campaigns.guards.file_lookalikes import (
     folder_to_play_in,
-    prove_neighbours_of,
+    prove_lookalikes_of,
     prove_readers,
-    try_neighbours_of,
+    try_lookalikes_of,
 )
 from pytest_hookharness.campaigns.guards.file_ways import (
     guarded_files,
@@ -46,10 +46,10 @@ from pytest_hookharness.campaigns.guards.rewording import (
 )
 from pytest_hookharness.campaigns.guards.spellings import (
     allowed_spellings,
-    prove_neighbours,
+    prove_lookalikes,
     prove_spellings,
-    refused_neighbours,
-    try_neighbours,
+    refused_lookalikes,
+    try_lookalikes,
     try_new_branch,
     try_spellings,
 )
@@ -65,7 +65,7 @@ from pytest_hookharness.model.protocol import Hook
 
 # The number of hooks whose refusals are tried in other ways, and that are proved to allow another spelling.
 _MOST_GUARDS, _MOST_PROVED = 8, 6
-# Of one hook: the commands that are tried in all forms, and the files that texts mention.
+# For each hook: how many commands are tried in all forms, and how many files that texts mention.
 _MOST_WHOLE, _MOST_FILES = 1, 2
 # The seconds that a session of one slow hook may take, and the acts that it has nevertheless: those for one
 # command, or for one file.
@@ -75,7 +75,7 @@ _DESTROYS = re.compile(
     r"\brm -|--force\b|--hard\b|\bclean -|\bpush -f\b|\b(?:mkfs|shred|dd|truncate)\b"
     r"|(?i:\bdrop (?:table|database)\b)"
 )
-# What runs once in a session, and may prepare what guards read.
+# Events that occur once in a session, whose hooks may prepare the files that guards read.
 _ONCE = frozenset({hosts.Role.SETUP, hosts.Role.SESSION_START, hosts.Role.PROMPT})
 
 
@@ -125,7 +125,7 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     seconds = {one.hook: one.seconds for one in guards}
     for hook, files in [*guarded_files(hook_set, outcomes).items()][:_MOST_PROVED]:
         own = files[0].source
-        acts = (*try_files(hook_set, files, own), *try_neighbours_of(hook_set, files, own))
+        acts = (*try_files(hook_set, files, own), *try_lookalikes_of(hook_set, files, own))
         if acts:
             most = max(_FEWEST_TRIED, int(_SHORT_SECONDS / (seconds.get(hook) or 0.01)))
             scenario = scenario_of(hook_set, (FIRST_PROMPT, *acts[:most]))
@@ -135,7 +135,7 @@ def plan_rewordings(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
     for one in guards:
         if acts := try_spellings(one.tried):
             yield _of_guard(hook_set, "other spellings of what was refused", acts, one)
-        if acts := try_neighbours(one.all_calls, source):
+        if acts := try_lookalikes(one.all_calls, source):
             yield _of_guard(hook_set, "harmless commands that resemble what was refused", acts, one)
 
 
@@ -196,11 +196,11 @@ def plan_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Ch
     source = "\n".join(read_guards(hook_set).sources) if refused else ""
     harmless = [
         one
-        for one in refused_neighbours(outcomes, refused, source)
+        for one in refused_lookalikes(outcomes, refused, source)
         if not any(is_denied_command(hook_set, text) for text in (one.text, *one.controls))
     ]
     if harmless:
-        acts = prove_neighbours(refused, harmless)
+        acts = prove_lookalikes(refused, harmless)
         yield _proof(hook_set, "harmless commands that are refused", acts, guards)
 
 
@@ -227,7 +227,7 @@ def _prove_files(
     for files in [*guarded_files(hook_set, outcomes).values()][:_MOST_PROVED]:
         source = files[0].source
         ways = prove_files(hook_set, seen, files, source)
-        acts = ways.acts(prove_neighbours_of(hook_set, seen, files, source))
+        acts = ways.acts(prove_lookalikes_of(hook_set, seen, files, source))
         # Two hooks may refuse the same.
         if acts and acts not in done:
             done.append(acts)
@@ -239,7 +239,7 @@ def _prove_files(
 
 
 def _proof(hook_set: HookSet, title: str, acts: Sequence[Act], guards: Sequence[Refusals]) -> CheckSession:
-    """Return a session with all hooks that may refuse its calls, for another may refuse what one allows."""
+    """Return a session with all hooks that may refuse its calls: one may refuse what another allows."""
     session = cut_short(title, scenario_of(hook_set, acts))
     before = (hook.command for hook in hook_set.hooks if is_asked_before(hook_set.host, hook.event))
     kept = {*before, *(one.hook for one in guards)}

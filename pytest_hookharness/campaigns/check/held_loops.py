@@ -33,7 +33,7 @@ from pytest_hookharness.model.trace import Change, Exchange, HookEvent, Performe
 _OTHER = "0e7b6d52-3f6c-4a51-9d0e-2b8c9a7f4c13"
 _ASKED = Prompt(text="What does this project do?")
 _PLACES = {"workspace/": "", "home/": "~/"}
-# What no loop keeps its state in.
+# Files in which no loop keeps its state.
 _NO_STATE = re.compile(r"(?:^|/)(?:\.git|__pycache__|node_modules)/|\.(?:log|pyc)$|/projects/")
 # A key by which a file says that a loop runs; a list of tasks or a report is the project's own.
 _OF_LOOP = re.compile(
@@ -68,7 +68,7 @@ _ADVICE = "Write the `session_id` of the input into the state, and allow the sto
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLoops:
-    """Sessions with a tool missing, for the report, and loops that concern another session too."""
+    """Sessions without a tool, for the report, and problems of loops that affect another session."""
 
     sessions: tuple[CheckSession, ...] = ()
     problems: tuple[ProvedSymptom, ...] = ()
@@ -98,10 +98,10 @@ class _Loop:
 
 def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out: TryOut) -> HeldLoops:
     """
-    Return sessions with missing tools for loops that refused a stop, and loops that concern other sessions.
+    Return sessions with missing tools for loops that refused a stop, and loops that affect other sessions.
 
-    Of hooks that nothing activated, only the first session is taken, which has no state to meet. A harmless
-    session shows what hooks refuse without a loop.
+    If no loop needed activation, only the first session is used, and only without tools. A harmless session
+    shows what hooks refuse without a loop.
     """
     held = [one for one in played if _is_loop(hook_set, one)]
     active = [one for one in held if one.session.active]
@@ -124,19 +124,19 @@ def meet_held_loops(hook_set: HookSet, played: Sequence[PlayedSession], try_out:
     for loop in loops:
         own, other = (next(met), next(met)) if loop.files else (None, None)
         if own is None or other is None or not _refusing(own.outcome):
-            # What the loop needs is in no file.
+            # The state of the loop is in no file.
             sessions += [_without_tools(loop.session), _beside_another(loop.session)]
             continue
         sessions.append(_without_tools(own.session))
         empty = any(_EMPTY_SESSION.search(text) for text in loop.files.values())
         free = not _refusing(other.outcome)
-        told = [*_changed_by_another(loop, own, other)] if free and not empty else []
-        if empty or (free and not told):
-            # It may learn its session from the first stop, whoever makes that.
+        shown = [*_changed_by_another(loop, own, other)] if free and not empty else []
+        if empty or (free and not shown):
+            # The loop may belong to the first session that stops.
             sessions.append(_beside_another(loop.session))
         elif not free and _refusing(other.outcome) not in usual:
-            told = [*_held_by_another(loop, other)]
-        problems += told
+            shown = [*_held_by_another(loop, other)]
+        problems += shown
     return HeldLoops(sessions=tuple(sessions), problems=tuple(problems))
 
 
@@ -170,7 +170,7 @@ def _find_meddled(
 def _changed_by_another(loop: _Loop, own: PlayedSession, other: PlayedSession) -> Iterator[ProvedSymptom]:
     """Yield the symptom that another session removes a loop's state, or counts its own turns in it."""
     left = _copied(other, [*loop.files])
-    # It may learn its session from whoever comes first.
+    # The loop may belong to the first session that it meets.
     if other.outcome is None or any(_EMPTY_SESSION.search(text) for text in loop.files.values()):
         return
     mine = {(event, path, how) for event, path, how, _ in _changed(own.outcome)}
@@ -213,7 +213,7 @@ def _beside_another(session: CheckSession) -> CheckSession:
 
 
 def stops_of(outcome: Outcome | None) -> Iterator[HookEvent]:
-    """Yield the stops of a session, as hooks met them."""
+    """Yield the stop events of a session."""
     if outcome is not None:
         names = {rule.name for rule in hosts.find(outcome.scenario.host).for_role(hosts.Role.STOP)}
         yield from (hooked for _, hooked in outcome.trace.hooked() if hooked.event in names)

@@ -36,7 +36,7 @@ def _refused_prompts(hook_set: HookSet, outcome: Outcome) -> dict[str, str]:
     """
     Return the hooks that refused each prompt of a session, with the last line that they wrote.
 
-    Those that are asked at other events too are left out, and all of them if every other hook ran.
+    A hook of further events is left out; the result is empty if all hooks of other events ran.
     """
     prompts = {rule.name for rule in hosts.find(outcome.scenario.host).for_role(hosts.Role.PROMPT)}
     asked = [hooked for _, hooked in outcome.trace.hooked() if hooked.event in prompts]

@@ -1,5 +1,5 @@
 """
-What hooks look for in vain in the project, and below their HOME, as the kernel sees it in a session.
+Missing files that hooks look for in the project and below HOME, as the kernel reports them in a session.
 
 Programs that hooks start read files that no script names. A session with each event of the hooks is observed
 in a HOME that has only what is lent by name; what is looked for there, and a person has, may be lent as well.
@@ -67,22 +67,22 @@ class _Search(Observer):
 
     @property
     def paths(self) -> list[str]:
-        """What was looked for in vain, by path below HOME."""
+        """The missing files that were looked for, by path below HOME."""
         inside = (path for path in self.seen.missing if self._home and path.startswith(self._home))
         found = [path.removeprefix(self._home) for path in inside]
         return [path for path in found if not _OF_SHELLS.fullmatch(path)]
 
     @property
     def in_project(self) -> list[str]:
-        """What was looked for in vain in the project, by path in it."""
+        """The missing files that were looked for in the project, by path in it."""
         return [*self._missing("")][:_MOST]
 
     def aside(self) -> Iterator[tuple[str, str]]:
-        """Yield what a command looked for in vain only where the agent works, by path there."""
+        """Yield the missing files that a command looked for only where the agent works, by path there."""
         inside: dict[str, set[str]] = {}
         for path, commands in self._missing("").items():
             if not path.startswith(_AWAY):
-                # Whoever looks for such a name in the project's folder too has another place for it.
+                # A hook that also looks for such a name in the project has another place for it.
                 inside.setdefault(PurePath(path).name, set()).update(commands)
         for path, commands in self._missing(_AWAY).items():
             others = inside.get(PurePath(path).name, set())
@@ -101,7 +101,7 @@ def with_looked_for(
     hook_sets: Sequence[HookSet], settings: Settings, resources: Resources
 ) -> tuple[HookSet, ...]:
     """
-    Return hook sets with what their hooks look for in vain.
+    Return hook sets with the missing files that their hooks look for.
 
     What they look for below HOME is lent to them if their owner has it; what they look for in the project is
     noted.
@@ -111,7 +111,7 @@ def with_looked_for(
 
 
 def look_in_project(session: CheckSession, settings: Settings, resources: Resources) -> list[str]:
-    """Return what hooks look for in vain in the project, by path in it, in one session."""
+    """Return the missing files that hooks look for in the project in one session, by path in it."""
     return _observed(session, replace(settings, wall=_SHARE * settings.wall), resources)[0].in_project
 
 

@@ -23,8 +23,8 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.copied_files import copied_files, installed_plugin, namesakes
 from pytest_hookharness.campaigns.arming.project_texts import read_text, without_json_comments
 from pytest_hookharness.campaigns.check.lent_home import find_installed, find_lent
+from pytest_hookharness.campaigns.check.static.correctable_hooks import missing_script
 from pytest_hookharness.campaigns.check.static.hook_program import INTERPRETERS
-from pytest_hookharness.campaigns.check.static.mendable_hooks import missing_script
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.checkup import HookSet
@@ -206,8 +206,8 @@ def read_components(
     """
     Yield a hook set for each skill, command or subagent with hooks of its own; equal ones are one.
 
-    Those of a folder that have only flaws are one as well. What is read is added to the ``known`` real files,
-    with the host's name: a folder may be a link to another one.
+    Those of a folder that have only flaws are one as well. The real path of each file that is read is added
+    to ``known``, with the host's name: a folder may be a link to another one.
     """
     found: dict[str, HookSet] = {}
     folders = [path.removeprefix(place) for path in profile.config.components if path.startswith(place)]

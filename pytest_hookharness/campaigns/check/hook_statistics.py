@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.check.reads.compared_tools import VS_CODE_TOOLS, foreign_tools
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
+from pytest_hookharness.campaigns.check.static.correctable_hooks import as_written
 from pytest_hookharness.campaigns.check.static.hook_program import empty_run
-from pytest_hookharness.campaigns.check.static.mendable_hooks import as_written
 from pytest_hookharness.campaigns.check.static.timeout_units import short_timeouts
 from pytest_hookharness.campaigns.guards.unasked import find_unasked
 from pytest_hookharness.execution.processes.slots import competition, slowdown
@@ -27,7 +27,7 @@ from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _NAME = re.compile(r"([\w-]+)(?:\.\w{1,5})?(?=[\"'\s,]|$)")
-# What Python and JavaScript say of a module that they do not find.
+# The messages of Python and JavaScript about a missing module.
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'|Cannot find (?:module|package) '([^'\s]+)'")
 _IMPORT = (
     "Find the module from the place of the script, not by the name of the folder around it, which varies; "
@@ -218,7 +218,7 @@ def require_name(name: str, hook_sets: Sequence[HookSet]) -> None:
         SimulationError: No problem can have it.
     """
     known = {known for hook_set in hook_sets for known in _names(hook_set)}
-    # What a problem is about may stand behind its kind.
+    # What a problem is about may stand after its kind.
     kind, _, rest = name.partition("-")
     plain = [*{name, f"{kind}-{rest.partition('-')[2]}"}]
     if not is_kind(name) and known.isdisjoint([*plain, *(_COUNTED.sub("", one) for one in plain)]):

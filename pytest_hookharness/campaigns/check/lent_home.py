@@ -1,5 +1,5 @@
 """
-What a person's HOME lends to hooks, so that they work as for their owner: named files, and package caches.
+Files of a person's HOME that sessions get, so that hooks work as for their owner: named files, and caches.
 
 Hooks have a HOME of their own. Into it are copied files that the hooks name, and the folder of a program that
 a command starts there; what the person has not, and an installer would put there, comes from the project.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.session_scenario import alone
-from pytest_hookharness.campaigns.check.static.mendable_hooks import rename_hooks, right_commands
+from pytest_hookharness.campaigns.check.static.correctable_hooks import rename_hooks, right_commands
 from pytest_hookharness.execution.paths import WorkspaceError, remove_tree
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import copy_folder

@@ -1,4 +1,4 @@
-"""What keeps a check from trying hooks: its time, errors of the harness, and what only this machine lacks."""
+"""Obstacles to trying hooks: the check's time, errors of the harness, and gaps of this machine."""
 
 from __future__ import annotations
 
@@ -103,14 +103,14 @@ def play_timed(session: CheckSession, settings: Settings, resources: Resources) 
     return outcome, time.monotonic() - began
 
 
-# What uv says where it can start no Python, though it can outside of a session.
+# The message of uv if it can start no Python in a session, though it can outside.
 _NO_PYTHON = "Failed to inspect Python interpreter"
-# How shells and `env` name a program that they do not find.
+# The messages of shells and `env` about a program that they do not find.
 _NOT_FOUND = re.compile(
     r"^(?:.*[:\d] )?(?:([\w.+-]+): (?:command )?not found|env: \W([\w.+-]+)\W: No such file or directory)$",
     re.MULTILINE,
 )
-# The ending of a script without an executable bit.
+# How a script without an executable bit ends.
 NO_EXECUTABLE_BIT = Exited(126)
 # Commands that only some shells have: to name one is a defect of the script.
 _OF_SHELLS = frozenset(
@@ -122,15 +122,15 @@ def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
     """
     Return the commands of hooks that each time failed or refused because something is missing, and what.
 
-    It is missing only on this machine or in sessions, so nothing follows about the hook. A hook that goes on
-    without a program, and says so, counts as one that failed.
+    It is missing only on this machine or in sessions, so this shows no defect of the hook. A hook that
+    continues without a program, and says so, counts as one that failed.
     """
     found: dict[str, str] = {}
     for hook_run in (one for outcome in outcomes for _, one in outcome.trace.hook_runs()):
         run, command = hook_run.run, hook_run.hook.command
         refused = hook_run.reply.ruling is Ruling.DENY
         if run is None or run.ending == NO_EXECUTABLE_BIT:
-            # Nothing of the script ran.
+            # The script did not run at all.
             continue
         said = f"{run.stderr.text}\n{run.stdout.text}"
         if run.ending != Exited(0) or refused:
@@ -141,14 +141,14 @@ def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
 
 
 def _hindrance(said: str, *, refused: bool) -> str:
-    """Return what a hook was lacking, by its own words; empty for nothing."""
+    """Return what was missing, as the hook's output says; empty if nothing was."""
     if NO_NETWORK.search(said):
         return "it needs the network, which sessions do not have"
     if _NO_PYTHON in said:
         return "uv starts no Python in a session"
     if uv_stand_in.__name__ in said:
         return "uv is not on PATH, and its stand-in does not start here"
-    # To refuse where a program is missing is what the hook decides.
+    # A hook may decide to refuse if a program is missing.
     return "" if refused else _missing_program(said)
 
 

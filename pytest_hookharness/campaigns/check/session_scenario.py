@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles
-from pytest_hookharness.campaigns.check.static.mendable_hooks import bare_scripts, right_commands
+from pytest_hookharness.campaigns.check.static.correctable_hooks import bare_scripts, right_commands
 from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, short_timeouts
 from pytest_hookharness.execution.workspace import uv_stand_in
 from pytest_hookharness.model.checkup import CheckSession, HookSet
@@ -53,7 +53,7 @@ def _settings_of(hook_set: HookSet) -> DraftFiles:
     return files
 
 
-def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
+def with_corrections(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     """
     Return a hook set whose sessions have correct paths, executable scripts and long enough timeouts.
 
@@ -67,14 +67,14 @@ def mend(hook_set: HookSet, hindering: Collection[str]) -> HookSet:
     bare = bare_scripts(placed)
     texts = {path: text for scripts in bare.values() for path, text in scripts.items()}
     if hook_set.plugin:
-        mendable = (texts or right) and all(_is_plain(hook_set, hook) for hook in hook_set.hooks)
-        return _opened(placed, texts) if mendable else hook_set
+        correctable = (texts or right) and all(_is_plain(hook_set, hook) for hook in hook_set.hooks)
+        return _opened(placed, texts) if correctable else hook_set
     # A session makes files executable that begin as programs do.
-    mended = _with_longer_timeouts(replace(placed, texts={**placed.texts, **texts}))
+    corrected = _with_longer_timeouts(replace(placed, texts={**placed.texts, **texts}))
     # Keep hooks that only a too short timeout ended.
-    pairs = zip(mended.hooks, hook_set.hooks, strict=True)
+    pairs = zip(corrected.hooks, hook_set.hooks, strict=True)
     able = {*bare, *(before.command for one, before in pairs if one.timeout != before.timeout)}
-    return with_commands(mended, {**dict.fromkeys({*hindering} - able, NOTHING), **right}) or mended
+    return with_commands(corrected, {**dict.fromkeys({*hindering} - able, NOTHING), **right}) or corrected
 
 
 def _with_longer_timeouts(hook_set: HookSet) -> HookSet:
@@ -123,7 +123,7 @@ def _is_plain(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether an entry of its event can say all about a hook: a command, a matcher and other keys."""
     own = {hosts.find(hook_set.host).config.plugin_root} if hook_set.plugin else set()
     given = hook.env.keys() - own
-    # What another host's settings mean is said once for the whole file.
+    # The meaning of another host's settings is reported once for the whole file.
     own_keys = not hook.foreign or hook.options.keys() <= _IDLE
     return hook.type == "command" and not given and own_keys
 
@@ -224,6 +224,6 @@ def stand_ins(hook_set: HookSet) -> dict[str, Double]:
 
 
 def describe_stand_ins(hook_set: HookSet) -> Iterator[str]:
-    """Yield what ran in the place of programs that this machine lacks."""
+    """Yield sentences about test doubles that replaced programs which this machine lacks."""
     if stand_ins(hook_set):
         yield "uv is not on PATH: its scripts that need no package were run with Python alone."

@@ -65,7 +65,7 @@ def shrink(scenario: Scenario, symptom: Symptom, trace: Trace, look: Look) -> tu
 
 
 def _first_guesses(scenario: Scenario, symptom: Symptom, trace: Trace) -> Iterator[Scenario]:
-    """Yield scenarios that are likely to show the problem, smallest first: most need one move."""
+    """Yield scenarios that are likely to show the problem, smallest first: most problems need one move."""
     replay = ReplayScript.of(trace)
     move = replay.move(symptom.turn)
     alone = [FIRST_PROMPT] if move is None else [FIRST_PROMPT, move]

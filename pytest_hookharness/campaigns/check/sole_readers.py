@@ -57,7 +57,7 @@ _LEAVES_EMPTY = (
     rf"|\bNAME=[\"']?\$\([^\n]*?\b{_TOOLS}\b[^\n]*\)[\"']?\s*\|\|\s*exit\s+\d"
 )
 _BOUND = re.compile(rf"\b(\w+)=[\"']?\$\([^\n]*?\b{_TOOLS}\b")
-# What a decision may rest on besides the input.
+# Other data than the input on which a decision may rest.
 _OF_WORLD = re.compile(
     r"(?:\[|\btest|&&|\|\||!)\s+-[efdsrwx]\s|\bgit\b|\bgrep\b[^\n|]*\s[\"'$./]*\w+\.\w+|\bdate\b"
 )
@@ -121,11 +121,11 @@ def prove_sole_readers(
 
     Played sessions in which the check of a gate fails are played again without the program of the check.
     """
-    told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
+    reported = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
     readers: dict[str, list[Hook]] = {}
     for hook in _commands_of(hook_set, BEFORE_CALLS):
         texts = hook_set.code_of(hook)
-        tool = sole_reader(texts[0]) if len(texts) == 1 and not is_named(hook.command, told) else ""
+        tool = sole_reader(texts[0]) if len(texts) == 1 and not is_named(hook.command, reported) else ""
         if tool:
             readers.setdefault(tool, []).append(hook)
     each = plan_each_event(hook_set)
@@ -136,16 +136,16 @@ def prove_sole_readers(
             if one.outcome is not None and allowing:
                 yield ProvedSymptom(_symptom(tool, allowing, one.outcome), one.session, one.outcome.trace)
     yield from _prove_needed(hook_set, play, known)
-    yield from _prove_checks(hook_set, play, [one.session for one in played if one.outcome], told)
+    yield from _prove_checks(hook_set, play, [one.session for one in played if one.outcome], reported)
 
 
 def _prove_needed(hook_set: HookSet, play: TryOut, known: Collection[Problem]) -> Iterator[ProvedSymptom]:
     """Play a stop without each program for which a hook of stops asks, and yield the endless refusals."""
-    told = {one.symptom.hook for one in known if one.symptom.kind in ENDLESS}
+    reported = {one.symptom.hook for one in known if one.symptom.kind in ENDLESS}
     asked: dict[str, set[str]] = {}
     for hook in _commands_of(hook_set, STOPS):
         codes = [_COMMENT.sub("", text) for text in hook_set.scripts_of(hook) if SHELL_SCRIPT.match(text)]
-        for code in codes if hook.command not in told else ():
+        for code in codes if hook.command not in reported else ():
             for tool in _ASKED.findall(code) if _REFUSES.search(code) else ():
                 asked.setdefault(tool, set()).add(hook.command)
     stop = CheckSession(title="stops", scenario=scenario_of(hook_set, (FIRST_PROMPT, Stop())))
@@ -159,7 +159,7 @@ def _prove_needed(hook_set: HookSet, play: TryOut, known: Collection[Problem]) -
 
 
 def _prove_checks(
-    hook_set: HookSet, play: TryOut, sessions: Sequence[CheckSession], told: str
+    hook_set: HookSet, play: TryOut, sessions: Sequence[CheckSession], reported: str
 ) -> Iterator[ProvedSymptom]:
     """Play gates without the program of the check that they need, and yield those that end with an error."""
     tried = list[CheckSession]()
@@ -169,7 +169,7 @@ def _prove_checks(
     for one in play(tried):
         (tool,) = one.session.scenario.hidden
         for event, run in _ended_with_errors(hook_set, one.outcome):
-            if one.outcome is None or is_named(run.hook.command, told):
+            if one.outcome is None or is_named(run.hook.command, reported):
                 continue
             status = run.ending.code if isinstance(run.ending, Exited) else 0
             lines = run.run.stderr.text.split("\n") if run.run is not None else []
@@ -180,7 +180,7 @@ def _prove_checks(
                 "stop is allowed."
             )
             advice = f"Catch that `{tool}` cannot be started, and tell the user that nothing was checked."
-            told = f"{told}, {run.hook.command}"
+            reported = f"{reported}, {run.hook.command}"
             symptom = symptom_of(UNGUARDED_TOOL, run.hook.command, text, advice, turn=1)
             yield ProvedSymptom(symptom, one.session, one.outcome.trace)
 

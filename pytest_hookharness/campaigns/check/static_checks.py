@@ -21,6 +21,7 @@ from pytest_hookharness.campaigns.check.reads.shared_symptoms import (
     together,
 )
 from pytest_hookharness.campaigns.check.session_errors import gather
+from pytest_hookharness.campaigns.check.static.correctable_hooks import original_commands, rename_hooks
 from pytest_hookharness.campaigns.check.static.entry_keys import refused_files, unread_key, unread_limit
 from pytest_hookharness.campaigns.check.static.hook_program import (
     Obstacle,
@@ -29,7 +30,6 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
     relative_script,
     unquoted_paths,
 )
-from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands, rename_hooks
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
 from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hooks

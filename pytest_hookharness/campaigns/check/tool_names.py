@@ -24,8 +24,8 @@ _CLOSED = frozenset({hosts.Role.SESSION_START, hosts.Role.BEFORE_COMPACT, hosts.
 # What no tool's name contains: `tool == "Bash" && ...`, `Bash(git push:*)` and `Write(*.py)` do.
 _NO_NAME = re.compile(r"\(\*|^\*\.\w|[\w/]\*\*|[\s\"'=&<>]|\(\w+[ :]")
 NAME = re.compile(r"[A-Za-z_][\w-]*")
-# What stands for any word in a matcher.
-# The last one as in a pattern of files: `mcp__*` happens to match the names that are meant.
+# The patterns for any word in a matcher. The last one as in a pattern of files: `mcp__*` happens to match the
+# names that are meant.
 _WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:|(?<=__)\*$")
 # A matcher that says "each time".
 _EVERYTHING = re.compile(r"\^?\(?(?:\.?[*+]?\??|\*\*)\)?\$?")

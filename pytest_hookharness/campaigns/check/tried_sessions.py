@@ -1,4 +1,4 @@
-"""What a check tried: its sessions, what was varied in them, and how long hooks took."""
+"""Sentences about what a check tried: its sessions, their mutations, and how long hooks took."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.check.hook_statistics import find_never_run, percentile
 from pytest_hookharness.campaigns.check.session_scenario import describe_stand_ins
-from pytest_hookharness.campaigns.check.static.mendable_hooks import (
+from pytest_hookharness.campaigns.check.static.correctable_hooks import (
     as_written,
     bare_scripts,
     original_commands,
@@ -30,7 +30,7 @@ _FAMILIES = {
     "processes": "a restarted host",
 }
 # The faults that sessions correct.
-_MENDED = {
+_CORRECTED = {
     "bit": "had the executable bit",
     "path": "had the correct path of its script",
     "timeout": "had its timeout counted in seconds",
@@ -41,8 +41,8 @@ _NAMED = re.compile(r"(?P<family>[\w-]+)(?: (?P<rest>.+))?")
 _MISSING = re.compile(r"([\w.+-]+) \(missing\)")
 
 
-def describe_mended(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield what sessions had in another way than the project has it, so that other defects show."""
+def describe_corrections(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield which faults of the project the sessions corrected, in sentences."""
     ran = {run.hook.command for outcome in outcomes for _, run in outcome.trace.hook_runs()}
     if ran and any("cannot be parsed" in flaw for flaw in hook_set.flaws):
         yield "In all sessions, the settings had no comments and trailing commas, which the host cannot read."
@@ -61,7 +61,7 @@ def describe_mended(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         if commands:
             written = ", ".join(sorted(before.get(one, one) for one in commands))
             named = hook_names(as_written(hook_set), written)
-            yield f"In all sessions but the first, {named} {_MENDED[kind]}, so that other defects show."
+            yield f"In all sessions but the first, {named} {_CORRECTED[kind]}, so that other defects show."
 
 
 def describe_varied(text: str, before: str = _TRIED, instead: str = "Also tried: ") -> str:

@@ -83,7 +83,7 @@ _OWN = (".git", ".github", ".agents", "hooks")
 
 
 class Reach(Enum):
-    """What a command can reach that only a hook names, perhaps as a warning against it."""
+    """The reach of a command that only a hook names, perhaps as a warning against it."""
 
     CONTAINED = "only the sandbox"
     WORKSPACE = "the folders of the scenario in the sandbox, and others of the machine"

@@ -87,7 +87,7 @@ def initial_path(script: Script) -> tuple[Act, ...]:
 
 
 class Explorer:
-    """One exploration; ``interrupted`` says that Ctrl-C ended it."""
+    """One exploration; ``interrupted`` is true once Ctrl-C ended it."""
 
     def __init__(
         self,
@@ -312,7 +312,7 @@ class Explorer:
 
 
 def _commit_dates() -> dict[str, str]:
-    """Return the variables by which git dates all commits alike, so that a path has the same ones again."""
+    """Return variables that give all commits one date, so that a path leads to the same commits again."""
     now = f"{int(time.time())} +0000"
     return {"GIT_AUTHOR_DATE": now, "GIT_COMMITTER_DATE": now}
 

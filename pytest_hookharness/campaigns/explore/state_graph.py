@@ -48,7 +48,7 @@ def find_path(graph: Graph, start: int, reached: Callable[[Target], bool]) -> tu
     """
     Return the shortest path from a state to a target, as indices of moves; ``None`` if there is none.
 
-    Of several shortest paths, the first by the order of the moves is returned.
+    If several paths are shortest, the first by the order of the moves is returned.
     """
     if reached(start):
         return ()

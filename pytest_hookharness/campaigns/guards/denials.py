@@ -1,4 +1,4 @@
-"""What a project keeps from an agent without a hook: files, programs and commands that its settings deny."""
+"""Files, programs and commands that the settings of a project deny to an agent without any hook."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def is_denied_command(hook_set: HookSet, command: str) -> bool:
 
 
 def _pattern(rule: str, more: str) -> re.Pattern[str]:
-    """Return a rule as a pattern of whole commands; `npm test:*` and `npm test *` also fit `npm test`."""
+    """Return a pattern of whole commands for a rule; `npm test:*` and `npm test *` also fit `npm test`."""
     begin = rule.removesuffix(":*").removesuffix(" *")
     words = r"(?:\s.*)?" if begin != rule else ""
     return re.compile(re.escape(begin).replace(r"\*", ".*") + words + (".*" if more else ""))

@@ -1,5 +1,5 @@
 """
-Other ways to change the files of a guard than the one it refuses, and files beside them that it must mean.
+Other ways to change a guarded file than the one that is refused, and related files that need a guard too.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _OF_AGENT = re.compile(r"(?:^|/)\.(?:claude|codex|cursor|gemini|qwen|github/hook
 _USUAL = frozenset(["", ".py", ".js", ".ts", ".sh", ".json", ".md", ".yaml", ".yml", ".txt", ".html", ".css"])
 _SECRET = re.compile(r"secret|credential")
 _MOST_COMMANDS, _MOST_FILES, _MOST_SIBLINGS = 3, 2, 4
-# What stands before the dots and slashes of a pattern.
+# Backslashes before the dots and slashes of a pattern.
 ESCAPES = re.compile(r"\\+(?=[./-])")
 
 
@@ -203,7 +203,7 @@ def try_files(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> t
 
 @dataclass(frozen=True, slots=True)
 class FileProof:
-    """The acts that are allowed before and behind refused ones, and those that are refused each time."""
+    """The acts that are allowed before and after refused ones, and the acts that are refused each time."""
 
     around: tuple[Act, ...]
     refused: tuple[Act, ...]
@@ -256,7 +256,7 @@ def _call_of(hook_set: HookSet, act: Act) -> FileCall | None:
             return None
 
 
-# How guards, and documents about them, speak of the lock files of all programs.
+# Words of guards, and of documents about them, for the lock files of all programs.
 _LOCK_FILES = re.compile(r"\block[ _-]?files\b", re.IGNORECASE)
 _PROMISES = re.compile(
     r"(?:\bblock|protect|\bden[iy]|refus|\bguard).*\block[ -]?files\b"
@@ -277,7 +277,7 @@ def siblings(hook_set: HookSet, edit: Edit, source: str) -> Iterator[Edit]:
     name = posixpath.basename(edit.file)
     if is_denied(hook_set, name) or (name in LOCKS and not are_locks_meant(hook_set, source)):
         return
-    # First those that the project has.
+    # Files that the project has come first.
     others = [file for file in siblings_of(edit.file) if not _is_spoken_of(file, source)]
     for file in sorted(others, key=lambda file: not (hook_set.root / file).exists()):
         if _is_meant(hook_set, file, name) and not is_denied(hook_set, posixpath.basename(file)):
@@ -285,7 +285,7 @@ def siblings(hook_set: HookSet, edit: Edit, source: str) -> Iterator[Edit]:
 
 
 def _is_spoken_of(file: str, source: str) -> bool:
-    """Return whether guards name a file: if they allow it, they are meant to."""
+    """Return whether guards name a file: then they allow it on purpose."""
     return posixpath.basename(file) in source.replace("\\", "")
 
 
@@ -303,7 +303,7 @@ def _is_meant(hook_set: HookSet, file: str, known: str) -> bool:
     """Return whether the project has, or may have, a file that a guard of another one must mean."""
     exists, name = (hook_set.root / file).exists(), posixpath.basename(file)
     if name not in LOCKS:
-        # An environment that the project keeps for all has no secrets.
+        # Another `.env` file that the project has is assumed to have no secrets.
         return not (exists and name.startswith(".env"))
     languages = [one for one in _LANGUAGES if name in one[0]]
     same = any(known in locks for locks, _ in languages)

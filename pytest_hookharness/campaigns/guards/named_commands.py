@@ -33,7 +33,7 @@ _MOST_LINES, _LONGEST_PATTERN = 100, 160
 _PROSE = re.compile(r"[^\x20-\x7e]|[.!?] |[{}]| - |: |<\w|\.\.\.|not found")
 _PATH = re.compile(r"/?(?:[\w.-]+/)+[\w.-]*|[\w.-]*\.[a-z]\w{1,5}")
 _NAMED = re.compile(r"[\w.-]+(?:/[\w.-]+)+\.\w+")
-# What scripts run themselves, and no guard refuses.
+# Commands that scripts run themselves, and that no guard refuses.
 _READS = re.compile(
     r"git (?:rev-parse|log|status|diff|ls-files|symbolic-ref|branch --show|config --get|-C \S+ rev-parse)\b"
     r"|(?:head|tail|grep|sed|find) -|sed '|cat 2>"

@@ -15,7 +15,7 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit
 from pytest_hookharness.reports.redaction import has_secrets
 
-# A script that looks at what a tool writes.
+# Code that reads the text which a tool writes.
 _WRITTEN = re.compile(
     r"\bcontent\b|new_string|file_text|new_str\b|\bpatch\b|strings|\binput\b", re.IGNORECASE
 )
@@ -96,7 +96,7 @@ def _edits_for(hook_set: HookSet, own: Container[str], source: str) -> Iterator[
 
 def _compared(source: str) -> Iterator[str]:
     """Yield samples that match the patterns in a script."""
-    # The patterns need long for a line that no person wrote.
+    # Matching takes long on a line that no person wrote.
     source = "\n".join(line for line in source.split("\n") if len(line) <= _LONGEST_LINE)
     for found in _COMPARED.findall(source):
         pattern = next(filter(None, found))

@@ -1,5 +1,5 @@
 """
-What hooks refused, and the same commands in other words, as data and as other code.
+Commands that hooks refused, in other words: as data and as other code.
 
 All rewordings go into one session. Only what looks wrong there gets the many sessions that prove it.
 """
@@ -65,10 +65,11 @@ def reword(
     host: str, commands: Sequence[str], files: Sequence[str] = (), further: int = 0
 ) -> tuple[Act, ...]:
     """
-    Return acts with commands as they are and in every form, and with harmless words where they are data.
+    Return acts with commands as they are and in every form, and with harmless words in their place as data.
 
-    There are none for no commands and files. What shows most comes first, as a session may have to be short.
-    Edits that only mention files must be allowed. ``further`` commands, at the end, are only tried as data.
+    Without commands and files there are no acts. The acts that show most come first, as a session may have to
+    be short. Edits that only mention files must be allowed. ``further`` commands, at the end, are only tried
+    as data.
     """
     harmless = [one.text for one in forms_of(HARMLESS) if not one.code] if commands else []
     data = [text for command in commands for text in (command, *_forms(command, code=False))]

@@ -17,11 +17,11 @@ from pytest_hookharness.judging.checkup.bypasses import (
     command_calls,
     spellings,
 )
-from pytest_hookharness.judging.checkup.neighbours import NEW_BRANCH, Neighbour, neighbours
+from pytest_hookharness.judging.checkup.lookalikes import NEW_BRANCH, Lookalike, lookalikes
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 
-# Of the spellings that are proved at once: those that only have words around the command, and all.
+# The most spellings that one session proves: those that only add words around the command, and all.
 _MOST_AROUND, _MOST_SHOWN = 3, 6
 
 
@@ -74,7 +74,7 @@ def allowed_spellings(outcomes: Sequence[Outcome], commands: Sequence[str]) -> d
     return {command: [*dict.fromkeys(texts)] for command, texts in found.items() if texts}
 
 
-def try_neighbours(commands: Sequence[str], source: str = "") -> tuple[Act, ...]:
+def try_lookalikes(commands: Sequence[str], source: str = "") -> tuple[Act, ...]:
     """
     Return the acts of an agent that runs harmless commands that resemble rightly refused ones.
 
@@ -83,13 +83,13 @@ def try_neighbours(commands: Sequence[str], source: str = "") -> tuple[Act, ...]
     """
     if not commands:
         return ()
-    tried = (text for one in neighbours(commands, source) for text in (*one.controls, one.text))
+    tried = (text for one in lookalikes(commands, source) for text in (*one.controls, one.text))
     acts = [_run(text) for text in dict.fromkeys(tried)]
     return (FIRST_PROMPT, *acts) if acts else ()
 
 
-def prove_neighbours(commands: Sequence[str], refused: Sequence[Neighbour]) -> tuple[Act, ...]:
-    """Return the acts that show that harmless commands are refused, and what they resemble is not."""
+def prove_lookalikes(commands: Sequence[str], refused: Sequence[Lookalike]) -> tuple[Act, ...]:
+    """Return acts that show that harmless commands are refused, and similar commands are not."""
     controls = [_run(text) for text in dict.fromkeys(text for one in refused for text in one.controls)]
     beside = [
         next((text for text in commands if one.belongs_to([text])), "")
@@ -101,14 +101,14 @@ def prove_neighbours(commands: Sequence[str], refused: Sequence[Neighbour]) -> t
     return (FIRST_PROMPT, *controls, *known, *harmless, *harmless, *controls)
 
 
-def refused_neighbours(
+def refused_lookalikes(
     outcomes: Sequence[Outcome], commands: Sequence[str], source: str = ""
-) -> list[Neighbour]:
-    """Return the harmless commands that a session refused which allowed what they resemble."""
+) -> list[Lookalike]:
+    """Return the harmless commands that hooks refused in a session in which they allowed similar ones."""
     seen = [command_calls(outcome) for outcome in outcomes]
     return [
         one
-        for one in neighbours(commands, source)
+        for one in lookalikes(commands, source)
         if any(
             one.text in calls.refused
             and one.text not in calls.passed
@@ -118,7 +118,7 @@ def refused_neighbours(
     ]
 
 
-# How scripts learn of the current branch.
+# Code that reads the current branch.
 _BRANCH = re.compile(
     r"branch --show-current|show-current|rev-parse\W+--abbrev-ref|symbolic-ref|abbrev-ref|\.git/HEAD"
 )
@@ -134,7 +134,7 @@ def try_new_branch(refused: Collection[str], source: str) -> tuple[Act, ...]:
     if not known or not _BRANCH.search(source):
         return ()
     (control,), line = NEW_BRANCH.controls, NEW_BRANCH.text
-    # These are carried out, so that the branch is another one.
+    # These commands are carried out, to change the branch.
     names = ("-b topic", "-", "topic")
     begin, back, again = (RunCommand(command=f"git checkout -q {name}") for name in names)
     asked = [RunCommand(command=text, given=GIVEN) for text in (known, line, line)]

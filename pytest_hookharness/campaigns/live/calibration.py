@@ -29,7 +29,7 @@ _UNSTEADY = "two plays of the same session did not agree"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAnswer:
-    """The answer to one question, the first difference, and why it is known or was not reached."""
+    """The answer to one question: the first difference, and why it is known or was not reached."""
 
     question: Question
     word: AnswerWord

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Literal, TypeAlias, get_args
 
 from pytest_hookharness.campaigns.live.normalisation import NOT_COMPARED, normalised, normalised_text
-from pytest_hookharness.campaigns.live.session_record import ComparableSession, RecordedRun, Told
+from pytest_hookharness.campaigns.live.session_record import ComparableSession, RecordedRun, SeenText
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json, Rule
@@ -57,7 +57,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A scenario in the simulation and on the real host; ``host`` has the name and version of the profile."""
+    """A scenario in the simulation and on the real host; ``host`` is the profile's name and version."""
 
     host: str
     version: str
@@ -246,9 +246,9 @@ def _compare_told(
     tally: _Tally,
     where: str,
     simulated: ComparableSession,
-    mine: Sequence[Told],
+    mine: Sequence[SeenText],
     real: ComparableSession,
-    theirs: Sequence[Told],
+    theirs: Sequence[SeenText],
 ) -> None:
     """Compare what the model saw; a real host adds words of its own, so the simulated ones must be in it."""
     said = [(one, normalised_text(one.text, simulated.folders).strip()) for one in mine]

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent
-from pytest_hookharness.campaigns.live.session_record import Told
+from pytest_hookharness.campaigns.live.session_record import SeenText
 from pytest_hookharness.execution.real_program.model_server import HttpAnswer
 from pytest_hookharness.hosts.wire.model_exchange import ModelReply, ModelRequest, WireCall, WireFormat
 from pytest_hookharness.model.fast_dataclass import replace
@@ -77,7 +77,7 @@ class LiveAgent:
         self._begun = False
         self._subagents: dict[str, Subagent] = {}
         self._stopped = threading.Event()
-        self.told: list[tuple[Told, ...]] = []
+        self.told: list[tuple[SeenText, ...]] = []
         self.moves: list[str] = []
         self.asked: list[float] = []
         self.other: list[str] = []
@@ -135,10 +135,10 @@ class LiveAgent:
         said = sum(entry.own for entry in request.entries)
         return started.texts[min(said, len(started.texts) - 1)]
 
-    def _told(self, text: str) -> Told:
+    def _told(self, text: str) -> SeenText:
         for wrapped, command in self._unwrapped.items():
             text = text.replace(wrapped, command)
-        return Told(text=text, event=find_event(text, self._known, tuple(self._profile.events)))
+        return SeenText(text=text, event=find_event(text, self._known, tuple(self._profile.events)))
 
     def _reply(self, act: Act | None) -> ModelReply:
         number = len(self.told) - 1

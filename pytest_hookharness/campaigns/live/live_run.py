@@ -43,7 +43,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 _LAUNCHER = "pytest_hookharness.execution.real_program.program_launcher"
 _TAP = "pytest_hookharness.execution.real_program.hook_tap"
 _SMALL = 10_000
-# Variables that the simulation sets and that make a real program behave otherwise.
+# Variables that the simulation sets and that make a real program behave differently.
 _UNSET = ("SHELL", "PWD")
 
 
@@ -63,7 +63,7 @@ def play_both(
     profile = hosts.find(scenario.host)
     found = compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
     observer.note(live_record(found, simulated, real))
-    # What the scenario expects is the question of another run.
+    # This run does not check the expectations of the scenario.
     observer.end(replace(outcome, violations=()))
     return found
 
@@ -81,7 +81,7 @@ def record_both(
     Raises:
         NoProgram: The program cannot be isolated here.
         NoLiveEquivalent: What the agent does, or a hook, has no live equivalent.
-        SimulationError: One side did not come to an end within the budget, or the program does not work.
+        SimulationError: One side did not end within the budget, or the program does not work.
     """
     if reason := resources.supervisor.tiers()[Tier.NAMESPACES]:
         raise NoProgram(f"real programs run only where their network can be cut off: {reason}")

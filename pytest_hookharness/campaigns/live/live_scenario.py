@@ -212,7 +212,7 @@ def find_installed(program: LiveProgram, version: str, path: Path | None) -> Ins
 
 
 def _installed_version(program: LiveProgram, folder: Path) -> str:
-    """Return the installed version: without a word, npm installs an older one if node is too old."""
+    """Return the installed version: npm silently installs an older one if node is too old."""
     if program.python:
         name = program.packages[0].partition("==")[0].replace("-", "_")
         found = next(iter(folder.glob(f"lib/python*/site-packages/{name}-*.dist-info")), None)

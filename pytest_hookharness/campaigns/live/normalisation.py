@@ -1,4 +1,4 @@
-"""What differs between two runs of the same session, and is made alike before a comparison."""
+"""Texts that differ between two runs of one session, and are made alike before a comparison."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ISO = r"\d{4}-\d\d-\d\d(?:T|-| )\d\d[:-]\d\d[:-]\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?
 
 @dataclass(frozen=True, slots=True)
 class Normalisation:
-    """A row of the table of what is made alike: a pattern in any text, or texts and numbers of keys."""
+    """A kind of text that differs in every run, found by a pattern or a key, and the text to put instead."""
 
     what: str
     pattern: str

@@ -33,7 +33,7 @@ done
 exit 0
 """
 _PAYLOAD = ("payload keys", "payload values", "final newline")
-# What a hook does to a session shows in the runs of hooks of these events.
+# The effect of a hook on a session is visible in the hook runs of these events.
 _WATCHED = (Role.PROMPT, Role.BEFORE_TOOL, Role.AFTER_TOOL, Role.STOP, Role.SESSION_END)
 
 

@@ -23,7 +23,7 @@ _PAIRS = (
     *((_OTHER_REFUSAL, "exit 1, text on stderr", "second"), (_OTHER_REFUSAL, "exit 0, silent", "first")),
     ("ask", _OTHER_REFUSAL, "second"),
 )
-# What a hook does, with `$refusal` for its refusal as JSON.
+# Scripts of hooks, with `$refusal` for a refusal as JSON.
 _ODD = {
     "a refusal after a line of text": r'printf "hello\n%s" "$refusal"',
     "a refusal after blank lines": r'printf "\n\n  %s" "$refusal"',

@@ -39,7 +39,7 @@ def unasked_events(profile: Profile) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A case that `explain` explains: how a hook run ends, and what that means."""
+    """One way in which a hook run ends, and its meaning for the host, as `explain` shows them."""
 
     end: ExplainedCase
     meaning: Meaning
@@ -50,7 +50,7 @@ class Case:
         return shlex.quote(self.end.stdout)
 
     def script(self, words: str) -> str:
-        """Return the script of a hook that ends so, with these words."""
+        """Return the script of a hook that ends in this way, with some words in its output."""
         if isinstance(self.end.ending, TimedOut):
             return f"sleep {LONG}\n"
         texts = ((self.end.stdout, ""), (self.end.stderr, " >&2"))

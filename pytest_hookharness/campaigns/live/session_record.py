@@ -1,4 +1,4 @@
-"""What one session did, in the same form for the simulation and the real host."""
+"""The record of one session, in the same form for the simulation and the real host."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RecordedRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class SeenText:
     """
     One text that the model saw, with the event whose hooks caused it, if any did.
 
@@ -88,7 +88,7 @@ class ComparableSession:
     """
 
     runs: tuple[tuple[RecordedRun, ...], ...]
-    told: tuple[tuple[Told, ...], ...]
+    told: tuple[tuple[SeenText, ...], ...]
     files: Mapping[str, str]
     end: str
     folders: tuple[tuple[str, str], ...]
@@ -118,7 +118,7 @@ def of_outcome(
     """Return the record of a simulated session: launches in order, in the host's environment."""
     started = iter(launches)
     runs: list[list[RecordedRun]] = [[]]
-    told: list[tuple[Told, ...]] = []
+    told: list[tuple[SeenText, ...]] = []
     moves: list[str] = []
     rules: dict[str, Rule] = {}
     words: dict[str, str] = {}
@@ -130,7 +130,7 @@ def of_outcome(
                 moves.append(describe_move(move))
                 told.append(
                     tuple(
-                        Told(text=one.text, event=one.event, rule=rules.get(one.event))
+                        SeenText(text=one.text, event=one.event, rule=rules.get(one.event))
                         for one in saw.messages
                     )
                 )

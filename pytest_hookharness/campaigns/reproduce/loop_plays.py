@@ -80,14 +80,14 @@ class ResumedPlays:
         self._keep(driver, driver.drive(remaining), ())
 
     def rules_out(self, scenario: Scenario) -> bool:
-        """Return whether a scenario that differs in its acts only certainly does not show the loop."""
+        """Return whether a scenario with other acts certainly does not show the loop."""
         same = replace(scenario, script=self._scenario.script, turns=self._scenario.turns)
         if same != self._scenario or not self._known:
             return False
         try:
             driver, request = self._play(scenario)
         except (SnapshotError, SimulationError, WorkspaceError):
-            # Nothing follows from what could not be restored; every scenario is played as a whole then.
+            # After a failed restore nothing is known; from now on every scenario is played as a whole.
             self._known.clear()
             return False
         if request is None:
@@ -165,7 +165,7 @@ def is_cut(outcome: Outcome) -> bool:
 
 @dataclass(slots=True)
 class LoopPlays:
-    """The plays for one loop of a project, its top named as in the transcript, and of hooks once known."""
+    """The plays for one loop of a project; ``top`` is its path in the transcript, ``hooks`` are found."""
 
     loop: DetectedLoop
     settings: Settings
@@ -178,7 +178,7 @@ class LoopPlays:
     def play(self, scenario: Scenario, wall: float = 0.0, *, quick: bool = False) -> Outcome:
         """Play a scenario; ``quick``: without experiments about what changes a decision."""
         self.plays += 1
-        # What changes a decision is only looked for where the verdict is about a loop without an end.
+        # Experiments are made only if the verdict is about an endless loop.
         probes = self.settings.probes and is_endless(scenario) and not quick
         settings = replace(self.settings, wall=wall or self.settings.wall, probes=probes)
         return simulate(scenario, settings, self.resources)
@@ -191,7 +191,7 @@ class LoopPlays:
     def shows(self, outcome: Outcome) -> bool:
         """Return whether an outcome shows the loop: the same hook and text, and no end or too many blocks."""
         endless = is_endless(outcome.scenario)
-        # Another hook may go on forever; then the loop is among the last refusals no more.
+        # Another hook may refuse forever; then this loop is not among the last refusals any more.
         last = _LAST if not isinstance(outcome.verdict, Livelock) else max(_LAST, outcome.verdict.period)
         seen = self.find_alike(outcome.trace, outcome.folders, last=last if endless else 0)
         return (
@@ -206,7 +206,8 @@ class LoopPlays:
         """
         Return the refusals of a play that have the event, the text and, once known, a hook of the loop.
 
-        Of refusals of several hooks at once each counts; ``last`` is how many of the last ones are looked at.
+        If several hooks refuse at once, each of them counts. ``last`` is the number of last events that
+        count; 0 for all.
         """
         wanted = self.loop.refusal
         return [
@@ -250,7 +251,7 @@ class LoopPlays:
 
     def _search(self, scenario: Scenario, kept: Act, named: Mapping[str, str], *, quick: bool) -> Shrinker:
         thorough = not quick
-        # After this no play begins; one that has begun is not cut, as that would only show our own cut.
+        # No play begins after this time. A play that has begun is not cut, as a cut play shows nothing.
         until = min(time.monotonic() + MOST_SECONDS, self.began + self.settings.wall)
 
         def shows(some: Scenario) -> bool | None:

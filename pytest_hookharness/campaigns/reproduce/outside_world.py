@@ -36,7 +36,7 @@ _PROGRAMS: Mapping[str, tuple[str, str]] = {
     for reach, table in _REACHES.items()
     for name, words in zip(table.split()[::2], table.split()[1::2], strict=True)
 }
-# Words before a command, and options of programs, that have a value behind them.
+# Words before a command, and options of programs, that have a value after them.
 _STARTERS = "do then else elif if while until ! { sudo env time nohup timeout nice command exec xargs stdbuf"
 _BEFORE = frozenset(_STARTERS.split())
 _OPTIONS = "-C -c -n -u -k -s -I --prefix --cwd --dir --directory --git-dir --work-tree --project"
@@ -60,7 +60,7 @@ def find_reach(command: str, above: int = 0) -> str:
     """
     Return why a shell command is not carried out; empty if it stays within the project.
 
-    Its paths of the project are relative or begin with ``{{workspace}}``, so many folders below the top.
+    Its paths of the project are relative, or begin with ``{{workspace}}``, ``above`` folders below the top.
     """
     reach = next(filter(None, map(_reach_of, _simple_commands(command))), "")
     if reach:
@@ -72,7 +72,7 @@ def find_reach(command: str, above: int = 0) -> str:
             leads_out = is_outside(f".{here}", above)
         elif up := path.split("/").count(".."):
             leads_out = up > left
-            # What follows `cd ..` starts further up.
+            # Paths after `cd ..` start further up.
             left -= up if CHANGES_FOLDER.search(command) else 0
         else:
             leads_out = not _HARMLESS.match(path)

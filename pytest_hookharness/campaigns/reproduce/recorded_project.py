@@ -40,7 +40,7 @@ class RecordedProject:
         folder: Where they are: the top of the repository, if there is one.
         subfolder: The folder in it where the session ran; empty for the same.
         commit: The commit that they are of; empty for the project as it is now.
-        told: Which state of the project they are, in words.
+        title: The project and its state, in words.
         files: Texts of all files, by path, if they are few; ``None`` if they are not.
         named: If they are not few, the texts of the settings, and of the files that these or each other name.
         modes: Permission bits of files that a scenario would not give them by itself.
@@ -49,7 +49,7 @@ class RecordedProject:
     folder: Path
     subfolder: str
     commit: str
-    told: str
+    title: str
     files: Mapping[str, str] | None
     named: Mapping[str, str]
     modes: Mapping[str, int]
@@ -92,18 +92,18 @@ def find_project(
     if commit:
         # Raises an error if the commit does not have the folder.
         write_commit(folder, commit, scratch)
-        place, told = scratch, f"{top} at commit {commit[:12]}"
+        place, title = scratch, f"{top} at commit {commit[:12]}"
     else:
         ignored = IgnoredFiles.of(top)
         without, large = ignored.paths, bool(ignored.folders)
         why = f"it has no commit {recorded[:12]}" if recorded else "the transcript names no commit"
-        place, told = top, f"{top} as it is now ({why})"
+        place, title = top, f"{top} as it is now ({why})"
     files, modes = (None, {}) if large else _few_files(place, without)
     return RecordedProject(
         folder=place,
         subfolder=subfolder,
         commit=commit,
-        told=f"{told}, in its folder {subfolder}" if subfolder else told,
+        title=f"{title}, in its folder {subfolder}" if subfolder else title,
         files=files,
         named=_named_files(place, without, stream.form, subfolder) if files is None else {},
         modes=modes,

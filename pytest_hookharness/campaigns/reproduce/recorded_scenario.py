@@ -32,7 +32,7 @@ IF_RIGHT = (
     "This test expects that the hook allows the call. If the refusal is right, the agent is at fault: expect "
     "deny, or delete the file."
 )
-# Of a session that is too long to be played: how many of its moves are, and how many turns follow.
+# For a session that is too long to be played: the number of its moves that are played, and of turns after.
 _MOST_CHANGES, _MORE_TURNS = 300, 60
 
 
@@ -84,8 +84,8 @@ def write_scenarios(
     The path of the copied project ends with a slash.
 
     Args:
-        small: The shrunk one; ``None`` if there is none.
-        secrets: What is taken out of a copy of the project.
+        small: The shrunk scenario; ``None`` if there is none.
+        secrets: Removed from a copy of the project.
         calls: Returns how many calls of a scenario the hooks are asked about.
     """
     output.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
 """
-What came of playing a recorded session against the real hooks.
+The result of playing a recorded session against the real hooks.
 
 Recorded refusals are compared with those of the replay, one by one. The first difference gets a likely cause.
 A hook may hide that it did not find its linter, and refuse for another reason than the recorded one, or not
-at all. The source of a hook only suggests names. Stand-ins of these names, which fail as a missing program
+at all. The source of a hook only suggests names. Test doubles of these names, which fail as a missing program
 does, then show which of them are called.
 """
 
@@ -108,7 +108,7 @@ _SHOWN = 300
 
 
 SUBAGENT_STOP = "SubagentStop"
-# What the hooks of one event said: several may have refused it, and not in the same order each time.
+# The refusals of one event: several hooks may have refused it, and not in the same order each time.
 _Refused: TypeAlias = tuple[HookRefusal, ...]
 
 

@@ -63,7 +63,7 @@ from pytest_hookharness.reports.trace import schema
 from pytest_hookharness.simulation.single_run import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
-# What the transcripts of each host lack, in addition to what none of them has.
+# The gaps of each host's transcripts, besides those that all transcripts have.
 _MISSING = {
     "claude-code": "",
     "codex": "the commands of the hooks",
@@ -168,7 +168,7 @@ class ReproductionRun:
             result,
             loop=loop.text,
             played=hosts.find(scenario.host).id,
-            project=project.told,
+            project=project.title,
             verdict=plays.describe(outcome),
             reproduced=shown or (complete and not outcome.passed),
             left_out=(*result.left_out, *left_out),
@@ -291,7 +291,7 @@ def _likely_cause(
     missing: str,
 ) -> str:
     """
-    Return the likely cause of the first difference: another project, a missing tool, then what we changed.
+    Return the likely cause of the first difference: another project, a missing tool, or a change of ours.
 
     ``missing`` is the script that refused, if it is not in the project.
     """
@@ -303,4 +303,4 @@ def _likely_cause(
         cause = known[0]
     if not missing or not comparison.difference:
         return cause
-    return f"`{missing}`, which refused, is not in {project.told}: is this the right project? If so: {cause}"
+    return f"`{missing}`, which refused, is not in {project.title}: is this the right project? If so: {cause}"

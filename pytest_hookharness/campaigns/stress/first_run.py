@@ -87,7 +87,7 @@ class HookTraits:
             for word in self.words - STANDARD_COMMANDS - self.runners
             if word[:1] != "_" and self.has(word)
         }
-        # Words that call nothing are only tried where no other is; what reads the input comes first.
+        # Words that call nothing are only tried if no other word is; programs that read the input come first.
         return tuple(sorted(found & self.called or found, key=lambda name: (name not in READERS, name)))
 
 
@@ -98,7 +98,7 @@ _MOST_TURNS = 12
 
 @dataclass(frozen=True, slots=True)
 class ReplayScript:
-    """The acts of agent and script in a run, each with its turn; an event has that of the move before it."""
+    """The acts of a run, each with its turn; an event has the turn of the move before it."""
 
     acts: tuple[tuple[int, Act], ...]
 

@@ -73,7 +73,7 @@ class UnjudgedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Wave(Generic[Measure]):
-    """What the hook runs of a wave left, and how they ended."""
+    """The amounts that the hook runs of a wave left in files, and how they ended."""
 
     measure: Measure
     endings: RunEndings
@@ -109,7 +109,7 @@ class Race(ABC, Generic[Measure]):
 
     def find(self) -> tuple[Finding, ...]:
         """
-        Return what side by side goes otherwise than one after the other.
+        Return what side by side goes differently than one after the other.
 
         Raises:
             SimulationError: The scenario asks for a race that cannot show anything.
@@ -194,7 +194,7 @@ class Race(ABC, Generic[Measure]):
 
     def _round(self, run: Callable[[], Ran]) -> list[_Wave[Measure]]:
         """Run all waves, undo everything, and return the measure after each wave."""
-        # What the scanner has seen until now is not of this round.
+        # Changes that the scanner has seen so far belong to earlier rounds.
         self._testbed.scan()
         try:
             return [self._wave(run) for _ in range(self._setup.parallel.waves or self.waves)]
@@ -228,9 +228,9 @@ class Race(ABC, Generic[Measure]):
 
 class WeighedRace(Race[Weights]):
     """
-    A race that shows by chance in the weights of all files that the hooks write.
+    A race without counters, which shows only by chance, in the amounts that hooks leave in their files.
 
-    Less left in a file is in doubt if the number of its writes is not known.
+    If the number of writes to a file is not known, a smaller amount in it proves nothing.
     """
 
     waves = 2

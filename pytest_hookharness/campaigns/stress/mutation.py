@@ -2,7 +2,7 @@
 The mutation: one difference in the world of a scenario, and what its effect means.
 
 Two kinds of mutation exist. Most must not matter: the free agent plays the scenario again, and a hook that
-decides otherwise has a defect. A fault may matter: the moves of the first run are made again, and each hook
+decides differently has a defect. A fault may matter: the moves of the first run are made again, and each hook
 run is judged by its reaction to the fault.
 """
 
@@ -61,7 +61,7 @@ def _weight(evidence: Evidence) -> tuple[bool, int]:
 @dataclass(frozen=True, slots=True)
 class NotTried:
     """
-    What a family cannot try on a scenario, so that silence is never taken for a good sign.
+    Something that a family cannot try on a scenario, with the reason; the report lists it.
 
     With the words of a mutation it is a row of the table, and otherwise a note.
     """
@@ -75,7 +75,7 @@ class NotTried:
 
     @property
     def result(self) -> TrialResult:
-        """The row of a table that says so."""
+        """The row of a table that says this."""
         return TrialResult(family=self.family, mutation=self.mutation, outcome="not tried", evidence=self.why)
 
 
@@ -83,13 +83,13 @@ class Mutation:
     """
     One difference in the world of a scenario; the base of all mutations, which are frozen dataclasses.
 
-    ``str`` says the difference in words; tables show them and ``--only`` accepts them.
+    ``str`` is the difference in words, which tables show and ``--only`` accepts.
 
     Args:
         family: A word of `vary`, or one of its fault families.
         name: Which mutation of its subject it is, in a word or two.
-        code: What is found if a hook decides otherwise because of it.
-        fault: Whether it is judged as a fault; otherwise it must not matter.
+        code: The finding if a hook decides differently because of it.
+        fault: Whether it is judged as a fault; if not, it must not change any decision.
     """
 
     __slots__ = ()
@@ -120,7 +120,7 @@ class Mutation:
 
     @property
     def subject(self) -> str:
-        """What the mutation is about, such as a command; empty where the family says it."""
+        """The subject of the mutation, such as a command; empty if the family says it."""
         return ""
 
     @property
@@ -158,7 +158,7 @@ class Mutation:
         return ""
 
     def compare(self, usual: Trace, seen: Trace) -> tuple[Evidence, ...]:
-        """Return what the hooks did otherwise because of the mutation; of a fault, what each hook run did."""
+        """Return what hooks did differently because of the mutation; for a fault, what each hook run did."""
         if self.as_fault:
             found = find_reactions(usual, seen, explains_127=self.explains_127)
             return tuple(map(self._evidence_of, found))
@@ -185,7 +185,7 @@ class Mutation:
         return outcomes[0] if outcomes else "differs"
 
     def explain(self, usual: Trace, seen: Trace) -> str:
-        """Return a note on what went otherwise and is no defect; empty for nothing."""
+        """Return a note on what went differently and is no defect; empty for nothing."""
         del usual, seen
         return ""
 
@@ -208,9 +208,9 @@ class Mutation:
 
     def result(self, evidence: Evidence, *, left: bool = False) -> TrialResult:
         """
-        Return a piece of evidence as a row of a table; that without a hook says why nothing was tried.
+        Return a piece of evidence as a row of a table; evidence without a hook says why nothing was tried.
 
-        With ``left``, it should have been tried and was not, or proved nothing.
+        With ``left``, the mutation should have been tried and was not, or proved nothing.
         """
         return TrialResult(
             family=self.family,
@@ -225,6 +225,6 @@ class Mutation:
         )
 
 
-# Yields the mutations that a request means for a scenario, and what of them cannot be tried; others may
-# answer the request as well.
+# Yields the mutations that a request means for a scenario, and those that cannot be tried. Several plans may
+# answer one request.
 Plan: TypeAlias = Callable[[VaryRequest, Outcome, HookTraits], Iterator[Mutation | NotTried]]

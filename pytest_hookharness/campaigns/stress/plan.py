@@ -67,7 +67,7 @@ def plan_trials(outcome: Outcome, traits: HookTraits) -> tuple[list[Mutation], l
         if request.family != "faults" or not request.names or one.family in request.names
     ]
     trials = [one for one in planned if isinstance(one, Mutation)]
-    # What must not matter is cheaper to try than faults, so it comes first.
+    # Mutations that must not matter are cheaper to try than faults, so they come first.
     trials.sort(key=lambda trial: trial.as_fault)
     return trials, [one for one in planned if isinstance(one, NotTried)]
 
@@ -75,7 +75,7 @@ def plan_trials(outcome: Outcome, traits: HookTraits) -> tuple[list[Mutation], l
 def draw_up(base: Outcome, traits: HookTraits, selection: TrialSelection | None) -> TestMatrix:
     """Return the test matrix of a scenario that was run once, or of the selected trials."""
     trials, left_out = plan_trials(base, traits)
-    # What one family cannot try, another may try in its own way.
+    # A mutation that one family cannot try may be tried by another family.
     tried = {*map(str, trials)}
     untried = [one.result for one in left_out if one.mutation and one.mutation not in tried]
     notes = [str(one) for one in left_out if not one.mutation]
@@ -128,7 +128,7 @@ def summarize(
     tried: Mapping[int, TrialOutcome],
     others: Sequence[TrialOutcome],
 ) -> Outcome:
-    """Return the outcome with what the trials have shown so far: those made, by place, and others."""
+    """Return the outcome with the results so far: of planned trials, by their index, and of others."""
     made = [tried.get(place) or leave(trial, NO_TIME) for place, trial in enumerate(matrix.trials)]
     pairs = [*zip(matrix.trials, made, strict=True)]
     shown = [
@@ -148,7 +148,7 @@ def summarize(
 
 
 def join_findings(shown: Iterable[tuple[Mutation, Finding]]) -> Iterator[Finding]:
-    """Yield findings of one kind about one hook as one: that of the first mutation, naming the others."""
+    """Yield findings of one kind about one hook as one: the first, whose text names the other mutations."""
     alike: dict[tuple[str, str, str], list[tuple[Mutation, Finding]]] = {}
     for trial, finding in shown:
         alike.setdefault((finding.code, finding.hook, trial.group), []).append((trial, finding))

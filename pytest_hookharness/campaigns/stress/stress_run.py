@@ -73,7 +73,7 @@ def vary(
 
 
 class _Series:
-    """The trials of one scenario, within one time budget; ``until`` is by the monotonic clock."""
+    """The trials of one scenario, within one time budget; ``until`` is a time of the monotonic clock."""
 
     def __init__(self, base: Outcome, settings: Settings) -> None:
         self._base = base

@@ -1,9 +1,9 @@
 """
 Trials: one mutation tried on a scenario, and what it shows.
 
-What is no defect is seen once. A defect counts if it is seen twice and two runs without the mutation do not
-show it. If a run contradicts a fault's defect, five more must all agree. So a hook that decides by chance is
-not blamed for anything else. Trials share nothing, so they may be made side by side.
+A result without a defect is seen once. A defect counts if it is seen twice and two runs without the mutation
+do not show it. If a run contradicts a fault's defect, five more must all agree. So a hook that decides by
+chance is not blamed for anything else. Trials share nothing, so they may be made side by side.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class TrialOutcome:
 
     @property
     def tells_something(self) -> bool:
-        """Whether anything was seen but that all went as usual."""
+        """Whether anything unusual was seen."""
         return bool(self.findings or self.notes or any(one.finding for one in self.evidence))
 
 
 def leave(trial: Mutation, why: str, *, left: bool = True) -> TrialOutcome:
-    """Return the outcome of a trial that proves nothing, or with ``left`` of one that had to be made."""
+    """Return the outcome of a trial that proves nothing; ``left`` if the trial should have been made."""
     nothing = Evidence(hook="", outcome="not tried", text=why)
     return TrialOutcome((trial.result(nothing, left=left),))
 
@@ -88,7 +88,7 @@ class Controls:
 
 
 class Trials:
-    """The trials of one scenario; ``fixed`` has its moves as a fixed list, for faults."""
+    """The trials of one scenario; ``fixed`` is the scenario with a fixed list of moves, for faults."""
 
     def __init__(self, base: Outcome, remaining: Callable[[], float]) -> None:
         self.fixed = with_fixed_moves(base.scenario, base.trace)
@@ -110,7 +110,7 @@ class Trials:
                 raise UnknownDecisionError(why)
             return outcome
 
-        # If the run itself was cut, those with a difference are compared as they are.
+        # If the run without a mutation was cut, cut runs are compared with it too.
         known = play if self._was_cut else play_to_the_end
         try:
             if trial.as_fault:
@@ -146,7 +146,7 @@ class Trials:
                 )
             note = trial.explain(usual, outcome.trace)
             return replace(self._of_every_hook(trial, ()), notes=(note,) if note else ())
-        # Where the time ends here, what was seen once is told.
+        # If the time ends here, the difference that was seen once is reported.
         with suppress(BudgetEnded):
             if trial.reference is None:
                 controls = self._unchanged.take(_CONTROLS, play)
@@ -204,7 +204,7 @@ class Trials:
             self._faultless.take(_CONTROLS, play) if reference is None else [control()], times=1
         )
         if doubts:
-            # Of many runs on a busy machine one may be odd; that must hide no defect.
+            # On a busy machine one run of many may be odd; that must hide no defect.
             with suppress(BudgetEnded):
                 doubts = find_doubts([control() for _ in range(_MORE_CONTROLS)], times=_MORE_TIMES)
         return self._judge(trial, first, doubts)

@@ -210,7 +210,7 @@ class ProcessMonitor:
         orphaned = False
         with contextlib.suppress(ProcessLookupError, PermissionError):
             while True:
-                # As long as processes of its group are left, for what they print is its output as well.
+                # As long as processes of its group are left, because what they print is its output as well.
                 os.killpg(pid, signal.SIGKILL if orphaned else 0)
                 orphaned = _ALIVE in self._poll_once(ended, _LOOK_INTERVAL)
 

@@ -26,9 +26,9 @@ Starter = Callable[[Sequence[ProcessSpec]], tuple[ProcessResult, ...]]
 # Seconds between two looks; a tick is some milliseconds long.
 _LOOK = 0.0002
 _BILLION = 1_000_000_000
-# The system gives files the time of its last tick, at most so many nanoseconds ago.
+# Nanoseconds: the system gives files the time of its last tick, which is not longer ago.
 _TICK = 10_000_000
-# Of the files that a program sees, the last so many moves of the clock are told apart.
+# The numbers of last clock moves, and of times that programs chose, that are kept for files.
 _MOST_SHIFTS, _MOST_CHOSEN = 1000, 5000
 _UNTRACED = "the process was not traced"
 # Shows whether calls that show a time can be made to wait.
@@ -66,8 +66,8 @@ class Clock:
         seconds: How far it is ahead of the machine's.
         moved: Whether shims ever showed it ahead.
         by_kernel: Whether calls that show a time wait for an answer, so that it needs no shims.
-        gap: Why a process did not see it although its calls were to wait so; empty if all did.
-        shown: What each process whose calls waited so was shown of the time, after how it was to be started.
+        gap: Why a process did not see it although its calls should have waited; empty if all saw it.
+        shown: For each process whose calls waited: how it was started, and which times it was shown.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ class Shims:
         write_bytes(self.folder / "seconds", f"{seconds:.6f}\n".encode())
 
     def environment(self, env: Mapping[str, str], doubles: Path) -> Mapping[str, str]:
-        """Return an environment whose programs find the shims behind the test doubles, before the rest."""
+        """Return an environment whose programs find the shims after the test doubles, before the rest."""
         path = env.get("PATH", "").split(os.pathsep)
         at = 1 if path[:1] == [str(doubles)] else 0
         own = env.get("BASH_ENV", "")
@@ -121,7 +121,7 @@ done
 exec @DATE@ "$@"
 """
 
-# Only for scripts that print times with printf, for a function shows under `set -x`.
+# Only for scripts that print times with printf, because a function shows under `set -x`.
 _PRINTF = r"""if [[ -r ${HOOKHARNESS_BASH_ENV-} ]]; then . "$HOOKHARNESS_BASH_ENV"; fi
 if [[ ${BASH_EXECUTION_STRING-} == *'%('*')T'* ]] || [[ -f $0 && $(<"$0") == *'%('*')T'* ]] 2>/dev/null; then
 printf() {

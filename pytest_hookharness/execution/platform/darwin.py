@@ -235,7 +235,7 @@ def copy_file(source: str, target: str) -> None:
 def _check(result: int, what: str) -> int:
     if result < 0:
         number = ctypes.get_errno()
-        # What the other systems call ENODATA.
+        # The error that other systems call ENODATA.
         number = errno.ENODATA if number == _NO_ATTRIBUTE else number
         raise OSError(number, os.strerror(number), what)
     return result

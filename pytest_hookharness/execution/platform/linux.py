@@ -26,7 +26,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRI
 # CLOCK_REALTIME_COARSE, for which Python has no name: the kernel stamps files by it.
 _FILE_CLOCK = 5
 _RLIMIT_LOCKS, _MARK_TITLE, _LIMITS = 10, b"Max file locks", "/proc/self/limits"
-# Those that a container has. All others are the machine's own.
+# The devices of a container. All others are the machine's own.
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 _LISTS = ("system.posix_acl_access", "system.posix_acl_default")
@@ -211,8 +211,8 @@ def link(pid: int, descriptor: int | str) -> str:
     """
     Return the name of the file behind a descriptor of a process; empty if it is unknown.
 
-    Both ends of a pipe have the same name. Once the end is closed that is read from, another pipe may get it,
-    and once a socket is closed, another socket may.
+    Both ends of a pipe have the same name. Another pipe may get this name once the reading end is closed, and
+    another socket once a socket is closed.
     """
     return read_link(f"/proc/{pid}/fd/{descriptor}")
 

@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
     from pytest_hookharness.execution.platform.linux_listener import Call
 
-# Calls by their numbers on x86_64 and on aarch64, and the argument that says where the answer is stored.
+# Numbers of calls on x86_64 and on aarch64, and the index of the argument with the address of the answer.
 _TIMES = {"clock_gettime": (228, 113, 1), "gettimeofday": (96, 169, 0), "time": (201, -1, 0)}
-# And the one with flags, of which one says that the status of an open file is asked, and those of the folder
-# and of the path.
+# Then the arguments with flags (one of them asks for an open file), with the folder and with the path.
 _STATUSES = {
     "stat": (4, -1, 1, -1, -1, 0), "fstat": (5, 80, 1, -1, 0, -1), "lstat": (6, -1, 1, -1, -1, 0),
     "newfstatat": (262, 79, 2, 3, 0, 1), "statx": (332, 291, 4, 2, 0, 1),
@@ -38,11 +37,11 @@ _ROOTS = {
     "chroot": (161, 51), "pivot_root": (155, 41), "mount": (165, 40), "move_mount": (429, 429),
     "umount2": (166, 39), "setns": (308, 268),
 }  # fmt: skip
-# Where the seconds of the times of an answer are: access, change of content, change of status, and birth.
+# Offsets of the times in an answer: access, change of content, change of status, and birth.
 _IN_STATUS, _IN_STATX = (72, 88, 104), (64, 112, 96, 80)
 _MOVED, _OF_ALARMS = (0, 5, 8, 11), 8  # the clocks of the time of day
-# Calls by which a program chooses the times of a file; the argument that says where these are, and what one
-# second is divided into: nothing where there is one word for each time.
+# Calls by which a program chooses the times of a file: the index of the argument with their address, and
+# nanoseconds for each unit of their fraction; 0 if they are whole seconds.
 _CHOOSING = {
     "utimensat": (280, 88, 2, 1), "utimes": (235, -1, 1, 1000), "futimesat": (261, -1, 2, 1000),
     "utime": (132, -1, 1, 0),
@@ -55,7 +54,7 @@ _STATUS_CALL, _STATX_CALL = (
 )
 _AT_CWD = ctypes.c_int(-100)
 _WORD, _TWO_WORDS = struct.Struct("=q"), struct.Struct("=qq")
-# Seconds, their fraction, and what follows it.
+# Seconds, their fraction, and the word after it.
 _TIME = struct.Struct("=qIi")
 _BILLION = 1_000_000_000
 
@@ -65,12 +64,12 @@ _MODE, _MODE_IN_STATX = (
     struct.Struct("=28xH"),
 )
 _NAMES_OF = linux_ptrace.names_by_number(_TIMES, _STATUSES, _CHOOSING, _ROOTS)
-# Of this call only some clocks are moved: its first argument says which it asks.
+# Only some clocks are moved; the first argument of this call names the clock.
 _CASES = {
     number: linux_ptrace.wait_if(0, _MOVED) for number, name in _NAMES_OF.items() if name == "clock_gettime"
 }
 WAITING = frozenset(_NAMES_OF)  # the numbers of the calls that may wait
-# Before a process is forked that installs it, which then does so sooner.
+# Made here, before the process that installs it is forked, to save time there.
 _FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), _CASES, linux_ptrace.WAIT))
 # What the calls do: show a status or the time of day, choose times, or change where paths lead.
 STATUS, CLOCK, CHOICE, ROOT = "status", "clock", "choice", "root"
@@ -80,7 +79,7 @@ KIND_OF = {
 }  # fmt: skip
 # The largest status is that of `statx`, with 256 bytes.
 _status = ctypes.create_string_buffer(256)
-# Links to what a process has open itself, so they lead this process to other files.
+# Links to open files of the process that follows them: they lead this process to other files.
 _OWN_LINKS = ("/dev/fd", "/dev/std", "/proc/thread-self")
 _OWN_FOLDER = "/proc/self"
 
@@ -104,7 +103,7 @@ def name_of(call: Call) -> str:
     if call.number == linux_listener.FOREIGN:
         raise ValueError(linux_listener.ANOTHER_ARCHITECTURE)
     name = _NAMES_OF.get(call.number, "")
-    # A call may wait for another clock, which is recorded and not moved.
+    # A call may ask for another clock, which is recorded and not moved.
     return "" if name == "clock_gettime" and call.arguments[0] & 0xFFFFFFFF not in _MOVED else name
 
 
@@ -113,7 +112,7 @@ class StatusCall:
     A file whose status a call asks for.
 
     Attributes:
-        file: Where this process finds it; empty if it does not.
+        file: Its path as this process finds it; empty if it cannot.
         is_open: Whether it was named by a descriptor.
     """
 
@@ -129,13 +128,13 @@ class StatusCall:
         self.file = find(call.task, written, at) if written or self.is_open else ""
         self._task, self._address = call.task, call.arguments[place]
         self._with_mask, self._mask = name == "statx", call.arguments[3]
-        # What a link leads to that stands for an open file is this file.
+        # The path may be a link in /proc to an open file: follow it.
         followed = not written or not (name == "lstat" or flags & _NO_FOLLOW)
         self._flags = flags & ~(_OF_DESCRIPTOR | _NO_FOLLOW) | (0 if followed else _NO_FOLLOW)
 
     def is_older(self, since: int) -> bool:
         """Return whether there is no file, or one with no time since a moment, in nanoseconds."""
-        # To show its status takes longer than this look.
+        # This look is quicker than to show moved times.
         try:
             found = os.stat(self.file, follow_symlinks=not self._flags & _NO_FOLLOW)
         except (OSError, ValueError):
@@ -149,8 +148,8 @@ class StatusCall:
         Answer the call with moved times; ``None`` if only the kernel can answer it.
 
         Returns:
-            When the file or folder was last changed, in nanoseconds, 0 for others; and whether it is the
-            working folder of the task.
+            When the file or folder was last changed, in nanoseconds (0 for other kinds), and whether it is
+            the working folder of the task.
 
         Args:
             shifts, chosen: As those of `shown_time`; the last shift is the present one.
@@ -214,7 +213,7 @@ def shown_time(at: int, now: int, shifts: Sequence[tuple[int, float]], chosen: C
     Args:
         at: The file's own time. One after the present was chosen by a program, by the moved clock.
         now: The present by the machine's clock.
-        shifts: Since when, by the machine's clock, the other one is by how many seconds ahead.
+        shifts: The moves of the clock: the machine's time, and the seconds by which it is ahead since then.
         chosen: Times that programs chose before the present.
     """
     if at <= now and at not in chosen:
@@ -226,7 +225,7 @@ def shown_time(at: int, now: int, shifts: Sequence[tuple[int, float]], chosen: C
 
 def show_time(call: Call, name: str, seconds: float) -> int | None:
     """
-    Show a task the time by a clock that is so many seconds ahead.
+    Show a task the time of a clock that is some seconds ahead.
 
     Returns what the call answers, or ``None`` if only the kernel can answer it.
     """
@@ -254,17 +253,17 @@ def _move_status(
     """
     Move the times in the status that was asked for.
 
-    Returns when that file or folder was last changed, 0 for others, its inode, and whether it is a folder.
+    Returns when that file or folder was last changed (0 for other kinds), its inode, and if it is a folder.
     """
     now, changed = time.time_ns(), 0
     places = _IN_STATX if of_statx else _IN_STATUS
     for place in places:
-        # The rest of the second word of a time in statx is no part of it.
+        # In statx, the last four bytes are no part of the time.
         second, fraction, rest = _TIME.unpack_from(_status, place)
         at = second * _BILLION + fraction
         if (shown := shown_time(at, now, shifts, chosen)) != at:
             _TIME.pack_into(_status, place, *divmod(shown, _BILLION), rest)
-        # Not when it was last read, which most file systems do not keep.
+        # The time of the last access does not count: most file systems do not keep it.
         if place != places[0]:
             changed = max(changed, at)
     (mode,) = (_MODE_IN_STATX if of_statx else _MODE).unpack_from(_status)

@@ -19,7 +19,7 @@ def enter() -> str:
     with os.scandir(parent) as listing:
         left = [each.path for each in listing if each.name.startswith(_PREFIX)]
     for folder in left:
-        # Of a process that was killed. One with living processes cannot be removed.
+        # The group of a process that was killed. A group with living processes cannot be removed.
         if not os.path.exists(f"/proc/{folder.rpartition('-')[2]}"):
             with contextlib.suppress(OSError):
                 os.rmdir(folder)

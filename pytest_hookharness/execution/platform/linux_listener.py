@@ -1,9 +1,9 @@
 """
 Linux: system calls that wait for an answer of this process, by a seccomp filter with a listener.
 
-Such a call is answered with a result, or it goes on in the kernel. It takes a fraction of a stop by ptrace,
-for which the kernel sends signals and waits until the task has left its processor. What becomes of a call
-that goes on is not told.
+This process answers such a call with a result, or lets the kernel continue it; then it does not see the
+result. This takes a fraction of the time of a stop by ptrace, for which the kernel sends signals and waits
+until the task has left its processor.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ ANOTHER_ARCHITECTURE = "a program of another architecture (32 bit) was run"
 # Their numbers on both machines.
 _SECCOMP, _SENDMSG = {"x86_64": (317, 46), "aarch64": (277, 211)}.get(linux_ptrace.MACHINE, (-1, -1))
 _NO_NEW_PRIVS = 38
-# The first Linux where a call can go on (5.5), and where the end of all processes shows at the listener.
+# The first Linux where the kernel can continue a call (5.5) and a listener shows that all processes ended.
 _FIRST = (5, 9)
 _MESSAGE, _CONTROL = struct.Struct("=QI4xQQQQi4x"), struct.Struct("=Qiii4x")
 _SOL_SOCKET, _SCM_RIGHTS = 1, 1
 # Set a filter; return a listener; no signal but a deadly one ends the wait for an answer (Linux 5.19).
 _SET_FILTER, _NEW_LISTENER, _WAIT_TO_THE_END = 1, 8, 32
 _RECEIVE, _ANSWER, _SET_FLAGS, _ON_SAME_PROCESSOR = 0xC0502100, 0xC0182101, 0x40082104, 1
-# What identifies the call, its task, number, architecture, and arguments.
+# The identifier of the call, its task, number, architecture, and arguments.
 _CALL = struct.Struct("=QI4xiI8x6Q")
 _REPLY = struct.Struct("=QqiI")
 _GO_ON = 1
@@ -53,7 +53,7 @@ class Call:
         self.arguments = arguments
 
     def answer(self, value: int) -> None:
-        """Answer it with a value, as if the kernel had made it."""
+        """Give the task a result, as if the kernel had made the call."""
         self._reply(value, 0)
 
     def go_on(self) -> None:
@@ -76,14 +76,14 @@ def listen(program: SeccompProgram) -> int:
     """
     release = os.uname().release
     if tuple(int(number) for number in release.split(".")[:2] if number.isdigit()) < _FIRST:
-        raise OSError(errno.ENOSYS, f"Linux {release} has no listeners of system calls that suffice")
+        raise OSError(errno.ENOSYS, f"Linux {release} cannot make system calls wait for an answer; 5.9 can")
     flags, tried = _NEW_LISTENER | _WAIT_TO_THE_END, False
     while (listener := libc.syscall(_SECCOMP, _SET_FILTER, flags, ctypes.byref(program))) < 0:
         problem = last_error("a listener of system calls")
         if problem.errno == errno.EINVAL and flags != _NEW_LISTENER:
             flags = _NEW_LISTENER
         elif problem.errno == errno.EACCES and not tried:
-            # As for a filter: others than root must first give up gaining rights by programs such as sudo.
+            # Without root, a process must first give up gaining rights by programs such as sudo.
             tried = True
             libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
         else:
@@ -104,8 +104,8 @@ def hand_over(channel: int, listener: int) -> None:
 
 
 def keep_close(listener: int) -> None:
-    """Have each of both sides continue on the processor of the other one (Linux 6.6)."""
-    # One of them always waits for the other, and to wake a process on another processor takes longer.
+    """Have the two sides of a listener run on one processor (Linux 6.6)."""
+    # One side always waits for the other, and waking a process on another processor takes longer.
     try:
         fcntl.ioctl(listener, _SET_FLAGS, _ON_SAME_PROCESSOR)
     except OSError:
@@ -113,7 +113,7 @@ def keep_close(listener: int) -> None:
 
 
 def is_over(listener: int) -> bool:
-    """Return whether all processes have ended whose calls wait at a listener."""
+    """Return whether all processes with this listener have ended."""
     return _shows(listener, select.POLLHUP)
 
 
@@ -129,7 +129,7 @@ def _shows(listener: int, wanted: int) -> bool:
 
 
 def receive(listener: int) -> Call | None:
-    """Return the next call that waits at a listener that is readable; ``None`` if its task has ended."""
+    """Return the next call that waits at a readable listener; ``None`` if its task has ended."""
     data = bytearray(_CALL.size)
     try:
         fcntl.ioctl(listener, _RECEIVE, data)

@@ -60,7 +60,7 @@ def read_text(task: int, address: int) -> bytes:
     """Return the text at an address of a task, without the zero that ends it."""
     text = b""
     while len(text) < _MAX_PATH:
-        # Not beyond the page, for the next one may not exist.
+        # Not beyond the page, because the next one may not exist.
         data = read_bytes(task, address, min(256, _PAGE - address % _PAGE))
         piece, end, _ = data.partition(b"\0")
         text += piece

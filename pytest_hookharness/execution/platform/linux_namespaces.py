@@ -98,12 +98,12 @@ def hold_names() -> int:
 
 def make_renewable(network: bool, names: int) -> Renewal:
     """
-    Return a function by which the first process makes everything but the view of the files new.
+    Return a function by which the first process makes all namespaces new, except the mounts.
 
-    It is called after all other processes have ended: with the places of overlays, which then forget which
-    names did not exist, and with what it calls once all is new. It returns whether that is so; it cannot be
-    after a hook has changed mounts, or the first process itself. ``names`` is the open namespace that has the
-    machine's own name.
+    It is called after all other processes have ended. Its arguments are the places of overlays, which then
+    forget which names did not exist, and a function to call at the end. It returns false if this is
+    impossible, because a hook has changed the mounts or the first process. ``names`` is the open namespace
+    that has the machine's own name.
     """
     # Opened now: a hook may mount something over these files.
     try:

@@ -1,8 +1,8 @@
 """
-Linux: a process whose looks at the world are recorded: its stops and the start of its programs.
+Linux: the stops of an observed process, and the start of its programs.
 
 Each new program gets a stack without the address of the vDSO, or a vDSO that makes system calls. The C
-library then reads the clock by such calls, which wait, and not in memory that it shares with the kernel.
+library then reads the clock by calls that wait, and not in memory that it shares with the kernel.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     # What a call looks at: the kind of this entry, how it looks, a text, and whether a link at the end of a
     # path is followed. The kinds and their texts:
     # ``path``, ``open``, ``name``, ``socket``: an absolute path that is not resolved. How it is opened: r, w,
-    # and a for append, c for create, t for truncate, x for exclusive. What becomes of a name: ``made``,
-    # ``gone``, ``moved`` onto it, ``linked``.
+    # and a for append, c for create, t for truncate, x for exclusive. How a name changes: ``made``, ``gone``,
+    # ``moved`` onto it, ``linked``.
     # ``file``: the resolved path of an open file; the last entry says that it is not a program's output.
     # ``source``: something else than a file, after its kind.
     # ``trouble``: nothing; how says why the call cannot be recorded.
@@ -45,8 +45,8 @@ _STACK = 1 << 18
 _ARGUMENTS = 1 << 16
 _VDSO, _IGNORE = 33, 1
 _AT_CALL = (1, 3)
-# Where the registers of x86_64 are that hold the answer and the number of a call. The answer of one that was
-# interrupted says when it starts again: if the signal has no handler or one that asks for it, or always.
+# Offsets of the registers of x86_64 with the result and the number of a call. The result of an interrupted
+# call says when it starts again: always, or only if the signal has no handler or one that asks for it.
 _PEEK_USER, _POKE_USER, _ANSWER, _NUMBER = 3, 6, 80, 120
 _UNLESS_HANDLED, _IN_ANY_CASE = -512, -513
 # Why a task stopped, its architecture, and the number and the arguments of its call.
@@ -90,8 +90,8 @@ def resume_to_result(task: int) -> None:
 
 
 def interrupted_call(task: int) -> int:
-    """Return the number of the call that a signal, at which a task stopped, has interrupted; -1 if none."""
-    # Elsewhere than on x86_64 the kernel has decided by now whether the call starts again.
+    """Return the number of the call that was interrupted by the signal of this stop; -1 if none was."""
+    # On other machines the kernel has already decided whether the call starts again.
     if linux_ptrace.MACHINE != "x86_64" or libc.ptrace(_PEEK_USER, task, _ANSWER, 0) != _UNLESS_HANDLED:
         return -1
     return int(libc.ptrace(_PEEK_USER, task, _NUMBER, 0))
@@ -123,10 +123,10 @@ def begin_program(task: int, lets: Callable[[str], bool]) -> tuple[str, bytes, s
     Prepare a task that has just become another program, before its first instruction.
 
     Args:
-        lets: Whether a program of this path may read the monotonic clock without a wait.
+        lets: Returns whether a program with this path may read the monotonic clock without a wait.
 
     Returns:
-        The path of the program, its arguments, why it cannot be recorded, empty if it can, and whether it
+        The path of the program, its arguments, why it cannot be recorded (empty if it can), and whether it
         reads the monotonic clock without a wait.
 
     Raises:
@@ -148,7 +148,7 @@ def _change_vdso(task: int, stack: int, *, freed: bool) -> tuple[bytes, bool]:
     Let a new program make system calls instead of those of the vDSO.
 
     Args:
-        freed: Whether readings of the monotonic clock need not wait.
+        freed: Whether calls for the monotonic clock need not wait.
 
     Returns:
         The arguments of the program, and whether they do not wait.

@@ -20,7 +20,7 @@ class PathResolver:
         self._folders: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def forget(self) -> None:
-        """Forget all folders, for a name has changed."""
+        """Forget all folders, because a name has changed."""
         self._folders.clear()
 
     def own_entry(self, path: str, pid: int) -> str:

@@ -35,8 +35,8 @@ _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
 # Codes of rules: load a value, compare it, and answer.
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
 X32 = 0x40000000  # in the number of a call: another architecture of the same processor
-# What a filter answers: let the call pass, stop before it, have it wait for the answer of a listener, or make
-# it fail with an error number.
+# Answers of a filter: let the call pass, stop before it, have it wait for a listener, or make it fail with an
+# error number.
 ALLOW, TRACE, WAIT, REFUSE = 0x7FFF0000, 0x7FF00000, 0x7FC00000, 0x00050000
 
 # For each call its numbers on x86_64 and on aarch64, and which arguments name what it changes: a descriptor,
@@ -297,7 +297,7 @@ def program(pid: int) -> tuple[list[str], dict[str, str], str]:
 def written(pid: int) -> int | None:
     """Return how many bytes a process itself has written; ``None`` if the kernel does not count them."""
     try:
-        # Of its first task alone: the sum of the process includes children that it has waited for.
+        # Only of its first task: the sum of the process includes children that it has waited for.
         with open(f"/proc/{pid}/task/{pid}/io", "rb") as file:
             counters = dict(line.split(b": ") for line in file.read().splitlines())
         return int(counters[b"wchar"])

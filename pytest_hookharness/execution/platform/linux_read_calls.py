@@ -64,7 +64,7 @@ _DESCRIPTORS: dict[str, tuple[int, int, str]] = {
     "fgetxattr": (193, 10, "attribute"), "flistxattr": (196, 13, "attribute"),
     "fstatfs": (138, 44, "file system"),
 }  # fmt: skip
-# Calls that make, move or remove a name: for each path what becomes of it, and the places of folder and path.
+# Calls that make, move or remove a name: for each path its change, and the arguments with folder and path.
 _NAMES: dict[str, tuple[int, int, tuple[tuple[str, int, int], ...]]] = {
     "mkdir": (83, -1, (("made", -1, 0),)), "mkdirat": (258, 34, (("made", 0, 1),)),
     "mknod": (133, -1, (("made", -1, 0),)), "mknodat": (259, 33, (("made", 0, 1),)),
@@ -144,16 +144,16 @@ _CASES_BY_NAME = {
     **dict.fromkeys(("creat", "openat2", *_NAMES), _STOP),
 }
 _CASES = {
-    # Rings of input and output would read past the filter. Programs do without where there are none.
+    # Reads by io_uring would bypass the filter. Programs work without it if it is missing.
     _IO_URING: [(linux_ptrace.ANSWER, 0, 0, linux_ptrace.REFUSE | errno.ENOSYS)],
     **{number: _CASES_BY_NAME[name] for number, name in _NAMES_OF.items() if name in _CASES_BY_NAME},
 }
 WAITING = frozenset(_NAMES_OF)  # the numbers of the calls that may wait for an answer
-# And of those that may wait in the kernel too, such as to open a named pipe.
+# The numbers of calls that may also wait in the kernel, such as to open a named pipe.
 BLOCKING = frozenset(
     number for number, name in _NAMES_OF.items() if name in _OPENS or _SOURCES.get(name, ())[2:] in _SLOW
 )
-# Before a process is forked that installs it, which then does so sooner.
+# Made here, before the process that installs it is forked, to save time there.
 _FILTER = linux_ptrace.prepare_filter(linux_ptrace.stops_before(_NAMES_OF.keys(), _CASES, linux_ptrace.WAIT))
 
 

@@ -25,7 +25,7 @@ _NAMES = linux_ptrace.names_by_number({
 })  # fmt: skip
 _TIMER_ABSTIME = 1
 _WORD = 8
-# Of 68 years. Programs that sleep without end ask for longer times than this.
+# Seconds of 68 years. Programs that sleep without end ask for a longer time.
 _ENDLESS = 1 << 31
 
 

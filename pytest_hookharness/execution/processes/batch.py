@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _NEVER = float("inf")
 _POLL_INTERVAL = 0.005
-# Seconds in which only the calls of an observed hook are attended to.
+# Seconds for which only the calls of an observed hook are answered.
 _LONGEST_SERVED = 0.01
 _IN, _OUT = select.POLLIN, select.POLLOUT
 _monotonic = time.monotonic
@@ -61,8 +61,8 @@ class Load:
         # The CPU time of a child that nobody waits for is lost, so the sum may shrink.
         spent, before = _cpu_time(rows) + self._tracer.seconds, self._cpu_time
         idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
-        # On an overloaded machine a process that wants to work may get almost no CPU time. One that started
-        # after the list was made is not in it, while its parent waits: look twice.
+        # Look twice: on an overloaded machine a process that wants to work may get almost no CPU time, and a
+        # process that started after the list was made is not in it, while its parent waits.
         if idle and not busy:
             again, busy = _seen()
             busy = busy or {each.pid for each in again} != {each.pid for each in rows}
@@ -77,7 +77,7 @@ def _seen() -> tuple[list[ProcessRow], bool]:
     """Return all descendants of this process, and whether one of them works."""
     pids = process_tree.descendants(os.getpid())
     rows = [found for pid in pids if (found := system.row(pid))]
-    # If one has ended meanwhile, another one that was seen waiting for it works by now.
+    # If one has ended meanwhile, another one that waited for it works now.
     return rows, len(rows) < len(pids) or any(each.state in _BUSY for each in rows)
 
 
@@ -133,7 +133,7 @@ class Batch:
         self._owners = ProcessOwners(len(hooks), whole_machine=not self.tree.sees_all)
         self.spawner.passed = self._owners.passed
         self.tracer = self._find_tracer([hook.request for hook in hooks])
-        # What an earlier batch let live may still make calls that wait.
+        # Processes that an earlier batch left alive may still make calls that wait.
         self.tracer.listeners |= self.spawner.listeners
         self.spawner.listeners = set()
         first = _monotonic()
@@ -158,8 +158,8 @@ class Batch:
             self._owners.after_starts()
             # Also after an error: no process may outlive its batch.
             if not self._all_gone:
-                # Only when it is not yet proved that all are gone, for proving it again would cost a scan of
-                # the process table.
+                # Only if it is not yet proved that all are gone: a second proof would cost a scan of the
+                # process table.
                 self.tree.kill_all([hook.pid for hook in started if hook.pid], self._owners)
             self._owners.end()
             self.spawner.listeners = self.tracer.close()
@@ -192,7 +192,7 @@ class Batch:
         """
         Kill the processes of a hook, and those that may be of any, unless they may live on.
 
-        Of those that may be of any, each hook that may have started them reports them.
+        A process that may be of any hook is reported for each hook that may have started it.
         """
         if hook.request.linger is None and self.tree.sees_all:
             # They are no hook's any more, as the prepared interpreters are of none.
@@ -244,7 +244,7 @@ class Batch:
                 self._changed = not stream.take() or self._changed
             else:
                 self._changed = not stream.feed(now) or self._changed
-        # What a stopped process has changed comes before what others look at.
+        # Stopped processes come first: they may have changed what others look at.
         if woken:
             self._reap(now)
         for listener, events in calls:
@@ -256,14 +256,14 @@ class Batch:
         if events & _IN:
             self.tracer.serve(listener, self._wake, min(until, _monotonic() + _LONGEST_SERVED))
         elif events & select.POLLHUP:
-            # The last process has ended whose calls waited there.
+            # The last process with this listener has ended.
             self.tracer.listeners.discard(listener)
             os.close(listener)
             self._changed = True
 
     def _rebuild(self) -> None:
         """Register exactly what is open now."""
-        # A new poll object each time, for the number of a closed descriptor is soon reused.
+        # A new poll object each time, because the number of a closed descriptor is soon reused.
         self._poll = poll = select.poll()
         watched: dict[int, OutputReader | InputWriter | None] = {
             self._wake: None,
@@ -321,7 +321,7 @@ class Batch:
         """Let every hook do what is due."""
         if now >= self._load.due and (change := self._load.look(now)) is not None:
             framing.send(self._control, ("load", change))
-        # A copy, for hooks that are done leave the list.
+        # A copy, because hooks that are done leave the list.
         for hook in self._pending.copy():
             source = hook.source
             if source.due is not None and source.due <= now:

@@ -1,8 +1,8 @@
 """
-A process that waits until it is told which hook it becomes: one with a terminal, or a traced one.
+A process that waits for the request to become a hook: one with a terminal, or a traced one.
 
 Loaded by the supervisor too. Forking, tracing and filtering a process takes as long as a short hook run, so
-it is done for an observed hook while pytest saves the files. No hook runs meanwhile, and the process has the
+for an observed hook it is done while pytest saves the files. No hook runs meanwhile, so the process has the
 number that the hook would get.
 """
 
@@ -91,7 +91,7 @@ class ForkedProcess:
             raise
 
     def release(self) -> None:
-        """End it, for something else is run."""
+        """End the process, because another program is run."""
         self._orders.close()
         os.close(self._refusals)
         with contextlib.suppress(ProcessLookupError, ChildProcessError):

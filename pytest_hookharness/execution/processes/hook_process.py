@@ -241,7 +241,7 @@ class HookProcess:
             self._begin_to_end(by, now)
 
     def _cut_at_once(self, by: str, now: float) -> None:
-        """End everything at once: nothing follows from this end, so no rule of the host is waited for."""
+        """End everything at once: this end shows nothing, so the waits of the host's rules are left out."""
         request, self._budget_end, self._sent = self.request, _NEVER, 0
         request.signals, request.scope = (signal.SIGKILL,), TREE
         request.close_wait = request.linger = 0.0
@@ -304,7 +304,7 @@ class HookProcess:
         names = {name for name, number in self._channels.stream_names().items() if number}
         holders = process_tree.holders(self._batch.tree.all_processes(), names, self._boot)
         self._drain()
-        self.settle(now)  # they may have let go while they were looked for
+        self.settle(now)  # they may have closed it meanwhile
         if self.phase != DRAINING:
             return
         pids = [pid for pid, _, _ in holders]
@@ -313,7 +313,7 @@ class HookProcess:
             self._linger(now)
 
     def _is_over(self, began: float, wait: float | None, pids: list[int], now: float) -> bool:
-        """Extend a wait for processes by their time without a CPU: nothing could end by itself in it."""
+        """Return whether a wait for processes is over; their time without a CPU does not count."""
         lost = process_tree.least_wait_for_cpu(pids, now - began)
         self.deadline = began + extended_wait(wait or 0.0, lost)
         return self.deadline <= now

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import NoReturn, Protocol
 
     class HookRecording(Protocol):
-        """What records a wrapped hook run."""
+        """The recorder of a wrapped hook run."""
 
         def add(self, part: bytes) -> None:
             """Record a part of the input, before the hook gets it."""

@@ -117,7 +117,7 @@ class OverlayView:
             raise
 
     def _add_file_systems(self, root: str) -> None:
-        """Show the machine's other file systems, for an overlay shows only that of its lower folder."""
+        """Show the machine's other file systems: an overlay shows only that of its lower folder."""
         as_it_is: list[str] = []
         for place, for_files in mounts.mounted():
             above = (*as_it_is, *self._points)
@@ -167,8 +167,8 @@ class OverlayView:
                 folder != "/"
                 and os.path.isdir(folder)
                 and os.stat(folder).st_uid == uid
-                # The kernel refuses an overlay over these, for what lies below a mount may have been hidden
-                # on purpose.
+                # The kernel refuses an overlay over these, because files below a mount may be hidden on
+                # purpose.
                 and not any(_below(place, folder) for place in places)
             ):
                 own, folder = folder, os.path.dirname(folder)

@@ -33,7 +33,7 @@ class DescriptorMark:
     """
     A pipe that the descendants of a hook inherit, where processes cannot be marked.
 
-    ``passed`` are the descriptors that hooks inherit: of this pipe, and of those that this process inherited.
+    ``passed`` are the descriptors that hooks inherit: of this pipe, and of pipes that this process inherited.
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class ProcessOwners:
 
     def __init__(self, count: int, *, whole_machine: bool = False) -> None:
         """Begin a batch of hooks; ``whole_machine``: look through processes too that none of them started."""
-        # With one hook nothing is to be told apart.
+        # If there is one hook, all processes are its own.
         self._marks = count > 1 or whole_machine
         self._descriptor = DescriptorMark() if whole_machine and not linux.has_marks() else None
         self._own = linux.mark(os.getpid()) if self._marks else 0
@@ -152,7 +152,7 @@ class ProcessOwners:
             linux.mark_children(self._own)
 
     def end(self) -> None:
-        """Forget the hooks, for the batch has ended."""
+        """Forget the hooks, because the batch has ended."""
         if self._descriptor is not None:
             self._descriptor.forget()
 

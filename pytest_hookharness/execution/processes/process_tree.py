@@ -129,7 +129,7 @@ class Descendants:
                 raise SurvivorError(f"the kernel does not end {left}")
 
     def _kill(self) -> None:
-        # Repeated by the caller, for a process may fork between the listing and the signal. -1 means every
+        # The caller repeats this, because a process may fork between listing and signal. -1 means every
         # process that we may signal: the whole machine, outside of a process namespace of our own. Hence two
         # conditions.
         if self._first and os.getpid() == 1:

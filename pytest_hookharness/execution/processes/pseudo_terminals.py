@@ -100,7 +100,7 @@ class Conversation:
 
     @property
     def dialogue(self) -> Dialogue:
-        """What passed over the terminal; raises `SlowPattern` if the search for a question took too long."""
+        """The text on the terminal; raises `SlowPattern` if the search for a question took too long."""
         if self._failure is not None:
             raise self._failure
         return self._log.dialogue

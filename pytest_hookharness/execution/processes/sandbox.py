@@ -123,7 +123,7 @@ class Sandbox(AbstractContextManager["Sandbox"]):
             try:
                 (self._slot.leave if value == WAITS else self._slot.resume)()
             except NoFreeSlot:
-                # What still runs must not write to files that are restored meanwhile.
+                # Processes that still run must not write to files that are restored meanwhile.
                 self.close()
                 raise
             kind, value = self._ask()

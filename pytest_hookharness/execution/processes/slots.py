@@ -84,7 +84,7 @@ class CpuSlot:
         """Give the slot to another simulation."""
 
     def resume(self) -> None:
-        """Take the slot back at once, because a hook works again; raise `NoFreeSlot` if there is none."""
+        """Take a slot again at once, because a hook works again; raise `NoFreeSlot` if none is free."""
 
     def wait_readable(self, peer: socket.socket) -> None:
         """

@@ -49,7 +49,7 @@ class Spawner:
             if self._has_fork_exec():
                 self._start = self._by_fork_exec
                 return
-        __import__("subprocess")  # now, for an item's namespaces may hide the library later
+        __import__("subprocess")  # now, because an item's namespaces may hide the library later
 
     def _has_fork_exec(self) -> bool:
         """Try the interpreter's private function, which may change, on no program at all."""

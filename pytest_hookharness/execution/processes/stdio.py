@@ -82,7 +82,7 @@ class InputWriter:
         self._close = False
 
     def keep_child_end(self, reading_end: int) -> bool:
-        """Keep the hook's end of a pipe, which shows what was never read; return false if that is unsafe."""
+        """Keep the hook's end of a pipe, which shows unread input; return false if that is unsafe."""
         # Not while we still write: we could not notice any more that the last reader is gone.
         if self._kind != PIPE or self.waiting or not self.taken:
             return False
@@ -205,7 +205,7 @@ class HookStdio:
         """Return the names of those streams whose other end is open here, so that nothing else has them."""
         if not self.names:
             return [name for name in self.stream_names() if name]
-        # Of a socket, only the end of its data shows that the hook's end is closed.
+        # For a socket, only the end of its data shows that the hook's end is closed.
         return [name for name, sink in zip(self.names[1:], self.sinks, strict=False) if sink.fd >= 0]
 
     def close(self) -> None:

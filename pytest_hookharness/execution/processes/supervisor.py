@@ -83,7 +83,7 @@ class Supervision:
         for descriptor in (self._channel.fileno(), self._wake, self._pytest):
             if descriptor >= 0:
                 poll.register(descriptor, select.POLLIN)
-        # Before anybody asks. What is refused now is tried again, and told, with the first sandbox.
+        # Before the first request. If it is refused, the first sandbox tries again and reports it.
         with contextlib.suppress(OSError):
             self._tiers = _probe()
         while True:
@@ -119,8 +119,8 @@ class Supervision:
             return True
         if pid == 0:
             self._become_item_supervisor(lambda: item_supervisor.serve_item(peer, self._spawner, self._tiers))
-        # Kept open until the item supervisor is reaped and its orphans are dead, for pytest takes the end of
-        # the socket as the proof of that.
+        # Kept open until the item supervisor is reaped and its orphans are dead: pytest takes the end of the
+        # socket as the proof of that.
         self._peers[pid] = peer
         self._asked += kind == framing.BEST
         # After a second item there may be more. A plan of mounts in a user namespace is made outside of it.
@@ -217,7 +217,7 @@ class Supervision:
 
     def _kill_orphans(self) -> None:
         """End the orphans that became our children, with their descendants, until there are none."""
-        # A loop, for the children of a killed process become ours.
+        # A loop, because the children of a killed process become ours.
         while orphans := [pid for pid in system.children(os.getpid()) if pid not in self._peers]:
             for pid in orphans:
                 process_tree.send([pid, *process_tree.descendants(pid)], signal.SIGKILL)

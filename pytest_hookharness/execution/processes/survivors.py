@@ -53,7 +53,7 @@ class ProcessGroup:
         for pid in running:
             found[pid] = pid
         rows = [row for row in system.all_rows() if row.state != "Z" and row.started >= owners.since]
-        # Parents first, for a process may show nothing but that its parent shows something.
+        # Parents first, because a process may show nothing but that its parent shows something.
         for row in sorted(rows, key=lambda row: (row.started, row.pid)):
             if row.pid in found or row.pid == os.getpid():
                 continue

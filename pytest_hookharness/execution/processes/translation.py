@@ -234,7 +234,7 @@ def decode_reads(values: tuple[Any, ...]) -> Reads:
     suspicious = any(mention.word in _QUERY_WORDS for mention in found)
     return Reads(
         programs=tuple(_program(*image) for image in images),
-        # Of a file that it has made or emptied, a run knows what it wrote.
+        # A run knows the content of a file that it has made or emptied.
         writes=tuple(
             FileWrite(path, existed, read, append, emptied, not emptied and _queried(queries, suspicious))
             for path, existed, read, append, emptied, queries in writes

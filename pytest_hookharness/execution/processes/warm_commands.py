@@ -116,7 +116,7 @@ def _modules(folder: Path, script: bytes) -> Iterator[bytes]:
 
 
 def _words(spec: ProcessSpec) -> list[str]:
-    """Return the words of a command, those behind a shell too; none if it is no plain command."""
+    """Return the words of a command, those after a shell too; none if it is no plain command."""
     shell, *rest = spec.argv
     if os.path.basename(shell) not in _SHELLS:
         return [*spec.argv]

@@ -123,7 +123,7 @@ def _remaining(asked: Sequence[ReadSource], usual: Counter[tuple[SourceKind, str
     for one in asked:
         times = one.times - usual[one.kind, one.detail]
         if times > 0:
-            # Sizes told the calls of the start from those of the program; now they say nothing more.
+            # The sizes were needed only to separate the calls of the start from those of the program.
             detail = "getrandom" if one.detail.startswith("getrandom ") else one.detail
             left[one.kind, detail] += times
     return tuple(ReadSource(kind, detail, times) for (kind, detail), times in left.items())
@@ -139,7 +139,7 @@ _known: dict[Key, tuple[Reads, ...]] = {}
 
 
 class SharedBaselines:
-    """What one simulation gives to the others of this process, and takes from them."""
+    """Baselines that the simulations of this process share."""
 
     def __init__(self, own: str) -> None:
         """Prepare to share; ``own`` is the folder with everything that belongs to the simulation."""

@@ -2,7 +2,7 @@
 Find the script that a program runs, and whether script or arguments may show times of files.
 
 Loaded by the supervisor too. Most programs ask for the status of each file that they read, and few of them
-tell more of it than its size.
+use more of it than the size.
 """
 
 from __future__ import annotations

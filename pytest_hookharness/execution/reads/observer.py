@@ -88,7 +88,7 @@ class ReadObserver:
 
 
 class SearchObserver(ReadObserver):
-    """Runs hooks and notes which paths they look for in vain, each with the command lines that did."""
+    """Runs hooks and notes the missing paths that they look for, each with the command lines that did."""
 
     def __init__(self) -> None:
         super().__init__()

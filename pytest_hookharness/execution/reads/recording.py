@@ -294,7 +294,7 @@ class Recording:
         """Look for names that stand for the times of files, if the file may be a script of the program."""
         if not image.is_scripted or path in self._asked:
             return
-        # Most files are asked for several times.
+        # Most files are looked up several times.
         path = clock_calls.path_of(path)
         if path in self._asked:
             return

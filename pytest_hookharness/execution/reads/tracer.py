@@ -1,7 +1,7 @@
 """
 The tracer: records what the observed hooks of a batch look at, until their last process has ended.
 
-Their calls wait for its answer; where a program begins or ends, and where a name is changed, they stop.
+Calls of hooks wait for its answer. A process stops where a program begins or ends, or a name is changed.
 
 It works inside the item supervisor, which is the hooks' parent anyway and waits for all of them. So an
 observed hook has the parent, the streams and the time limits of any other one.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_hookharness.execution.platform.linux_listener import Call
 
 _GO, _STAY = b"+", b"-"
-# Milliseconds in which the next call of an observed hook is awaited alone.
+# Milliseconds for which only the next call of an observed hook is awaited.
 _SILENCE_MS = 1
 _IN = select.POLLIN
 
@@ -46,7 +46,7 @@ class _Task:
         self.recording = recording
         self.image = image
         self.pid = pid
-        # How the call at which it stopped changes a name if it succeeds, and the name.
+        # The change of a name by the call at which it stopped, if that succeeds, and the name.
         self.changing: tuple[str, ...] = ()
         # The number of its last recorded call, if that may wait in the kernel, too.
         self.went_on = -1
@@ -74,11 +74,11 @@ class Tracer:
 
     def enter(self, gate: socket.socket, *, times_only: bool) -> None:
         """
-        Have some calls of this process wait for the tracer at the other side of the gate, if it can do so.
+        Have calls of this process wait for the tracer at the other side of the gate, if it agrees.
 
-        With ``times_only``, only calls that show a time, not all calls that look at something.
+        These are all calls that look at something; with ``times_only`` only calls that show a time.
         """
-        # Or its parent could not trace it, unless it has rights over the machine.
+        # Without this its parent could not trace it, unless it is root.
         system.allow_dumps(True)
         gate.send(_GO)
         if gate.recv(1) != _GO:
@@ -88,7 +88,7 @@ class Tracer:
             listener = (clock_calls.listen_for_times if times_only else read_calls.listen_for_reads)()
             linux_listener.hand_over(gate.fileno(), listener)
         except (OSError, AttributeError) as problem:
-            # By a call that does not wait, for the tracer waits for this answer.
+            # This call does not wait for the tracer, which itself waits for this message.
             os.write(gate.fileno(), str(problem).encode())
             if listener >= 0:
                 # Nobody would answer its calls.
@@ -99,8 +99,8 @@ class Tracer:
         Observe a process that waits in `enter`, at the other side of the gate.
 
         Args:
-            since: Times of files count as times if they are since this moment, in nanoseconds.
-            times_only: Whether only calls that show a time wait, and only they are recorded.
+            since: Times of files since this moment count as times of the clock, in nanoseconds.
+            times_only: Whether only calls that show a time wait and are recorded.
 
         Raises:
             OSError: This process has no more descriptors.
@@ -183,7 +183,7 @@ class Tracer:
             if found is not None:
                 shown = self._attend_call(found, call)
         except (OSError, ValueError, struct.error) as problem:
-            # Of a process that is gone, or one that hands over what is no address.
+            # The process is gone, or an argument is no valid address.
             if found is not None:
                 found.recording.miss(f"a call could not be read: {problem}")
         if shown is None:
@@ -226,7 +226,7 @@ class Tracer:
             if found is not None and self._holds(found, task, why):
                 return
         except (OSError, ValueError, struct.error) as problem:
-            # Of a process that is gone, or one that hands over what is no address.
+            # The process is gone, or an argument is no valid address.
             if found is not None:
                 found.recording.miss(f"a call could not be read: {problem}")
         tracing.resume(task, number)
@@ -292,7 +292,7 @@ class Tracer:
             self._chosen.update(times)
             recording.chosen.update(dict.fromkeys(times))
         elif kind == clock_calls.ROOT:
-            recording.miss("a process changes where paths lead")
+            recording.miss("a process changes its root folder, mounts or namespaces")
             recording.unseen = True
         return None
 

@@ -1,5 +1,5 @@
 """
-The inventory: everything the system knows of the files in some folders.
+The inventory: the type, status, attributes and content of all files in some folders.
 
 Links are never followed, and only regular files and folders are opened. A file is read again only if its
 status differs, or if its last change is so recent that a later write could have the same time.
@@ -65,7 +65,7 @@ class InventoryEntry:
         owner: User and group.
         size: Bytes; zero for folders, where it means nothing.
         modified: Nanoseconds.
-        accessed: Nanoseconds; never compared, for reading is no change.
+        accessed: Nanoseconds; never compared, because reading is no change.
         device: The number of a device node.
         content: The digest of a file, or what stands for it; the target of a link; otherwise empty.
         attributes: Extended attributes and access lists that programs and people set.
@@ -120,7 +120,7 @@ class Permissions:
     """
 
     def __init__(self) -> None:
-        # With the number of the inode, for another file may stand there when this is undone.
+        # With the number of the inode, because another file may be there when this is undone.
         self._modes: dict[str, tuple[int, int]] = {}
         self._uid = os.geteuid()
 
@@ -174,7 +174,7 @@ class Inventory:
         self._tops = [each for each in self.folders if not lies_in(os.path.dirname(each), self.folders)]
         self.store = store
         self.permissions = Permissions()
-        # What was found, the status at that time, and when.
+        # The entry, its status at that time, and the time.
         self._known: dict[str, tuple[InventoryEntry, Stamp, int]] = {}
 
     def walk(self) -> FolderScan:

@@ -69,12 +69,13 @@ class Snapshots(AbstractContextManager["Snapshots"]):
     valid and programs that watch it notice; a file that was removed or replaced comes back as a new inode.
 
     Not restored: the time of an inode's last status change, its number, attributes that the system keeps for
-    itself, holes, and the outside name of a file that was replaced. What was only read keeps its new time of
-    access, for restoring that would change the inode. Looking into a file or folder without permission for
-    its owner changes the time of its last status change, unless we have rights over the machine.
+    itself, holes, and the outside name of a file that was replaced. A file that was only read keeps its new
+    time of access, because restoring that would change the inode. Looking into a file or folder without
+    permission for its owner changes the time of its last status change, unless we have rights over the
+    machine.
 
     This is sound only while no process runs in the folders and no overlay that writes to them is mounted. The
-    folders themselves are never replaced, for they may be mounted elsewhere: one that is gone is an error.
+    folders themselves are never replaced, because they may be mounted elsewhere. A missing one is an error.
     """
 
     def __init__(self, folders: Sequence[Path], store: Path) -> None:

@@ -75,7 +75,7 @@ PROBES: tuple[ProbeProgram, ...] = (
     ProbeProgram("$(shell kill -s USR2 $$PPID)\n", nothing=".DEFAULT:;\nall:;\n"),
 )
 
-# What shells execute.
+# Commands that shells execute.
 _STATEMENTS = PROBES[:2]
 
 # The ends of the paths at which languages look for a module, and what a module of that kind holds.
@@ -85,7 +85,7 @@ _MODULES: Mapping[str, ProbeProgram] = {
     ".rb": _EXIT, ".pm": _EXIT, ".pl": _EXIT, ".tcl": _EXIT, ".sh": _EXIT,
     ".lua": _MEMBER, ".php": _TAG,
 }  # fmt: skip
-# Of the programs in known languages; others have none.
+# Only for programs in known languages.
 EXTENSIONS = {"", *(end for end in _MODULES if "/" not in end)}
 _SEPARATORS = ("::", ".")
 

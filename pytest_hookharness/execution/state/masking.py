@@ -40,7 +40,7 @@ class Masked:
 
 
 class Hidden:
-    """Records state paths where masks hid a difference: contents differed, but not what the masks left."""
+    """Records state paths where masks hid a difference: contents differed, but not their unmasked parts."""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()

@@ -44,7 +44,7 @@ def counts(path: str, *, folder: bool = False) -> bool:
 
 def head_of_log(path: str, real: str) -> str:
     """
-    Return where the HEAD must stand if a state path is a log of its refs; empty if it is not.
+    Return the path of the HEAD that belongs to a state path if that is a log of refs; empty if it is not.
 
     ``real`` is the real path of the log.
     """

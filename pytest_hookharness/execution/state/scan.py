@@ -50,8 +50,8 @@ class Scanner:
             masks: What the author declared irrelevant.
             transcripts: Files for which it matters whether a hook opened them.
             watches: Where a watch is taken from and given back to; ``None`` for one of its own.
-            walked: Names of folders that are walked every time, for the system may not report them: kernels
-                differ in whether a write through an overlay is one to the folder behind it.
+            walked: Names of folders that are walked every time, because the system may not report them:
+                kernels differ in whether a write through an overlay is one to the folder behind it.
             standing: Watches that stay on folders, by their names; only what was touched there is looked at.
         """
         self._roots = _outermost(roots)
@@ -73,7 +73,7 @@ class Scanner:
         self._readable: dict[str, bool] = {}
         self._written: Mapping[str, int] | None = None
         self._published: tuple[frozenset[str], Mapping[str, StateEntry]] | None = None
-        # What masks leave out altogether, as of the last scan; nothing is known of it before the first.
+        # Paths that masks leave out, as of the last scan; unknown before the first.
         self._left_out: Mapping[str, StateEntry] | None = None
         self.settle()
 

@@ -95,7 +95,7 @@ class Survey:
             self.changed = True
 
     def assume(self, known: SurveyedFiles) -> None:
-        """Take over what another survey found; what has another status by now is read at the first look."""
+        """Take over the results of another survey; the first look reads files whose status has changed."""
         self.entries.update(known.entries)
         self._keys.update(known.keys)
         self._uncounted |= known.uncounted

@@ -31,7 +31,7 @@ class Touched:
 
 
 class TouchLog:
-    """The paths that were touched, with the scan that heard of it last; ``moment`` counts the scans."""
+    """The paths that were touched, each with its latest scan; ``moment`` counts the scans."""
 
     def __init__(self, folders: Sequence[str]) -> None:
         """Begin before the first scan; ``folders`` are watched with everything in them."""

@@ -202,7 +202,7 @@ def _change_mode(place: Path, mode: str) -> None:
 
 _VARIABLE = "BASH_ENV"
 _MAX_RECORD = 1 << 16
-# The folder is written first of all in a trap on EXIT. A trap that the command sets itself is kept behind it,
+# The folder is written first of all in a trap on EXIT. A trap that the command sets itself is kept after it,
 # by a function named `trap`; subshells have a process number or a level of their own (in bash 3.2 only the
 # level) and write nothing. Errors are discarded, so that `set -x` shows nothing, and `&& :` passes on an exit
 # code that `set -e` would stop at.

@@ -95,7 +95,7 @@ def project_of(scenario: Scenario) -> tuple[Hashable, Callable[[Path], IgnoredFi
         for path, text in scenario.files.items():
             write_file(locate_below(top, path), text)
         make_folders(confine(top / scenario.subfolder, [top]))
-        # Deepest first, for a new mode may make a folder inaccessible.
+        # Deepest first, because a new mode may make a folder inaccessible.
         for path, mode in sorted(scenario.modes.items(), key=lambda item: -item[0].count("/")):
             place = locate_below(top, path)
             if not place.exists():

@@ -88,7 +88,7 @@ def list_ignored(root: Path) -> tuple[str, ...]:
     if shutil.which("git") is None or not (mark.is_file() or (mark / "HEAD").is_file()):
         return ()
     words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-    # If git takes the project's own for none, it asks a repository above, as it does for its owner.
+    # If git finds the project's own repository invalid, it looks for one above, as in the real project.
     above = {"GIT_CEILING_DIRECTORIES": ""}
     return tuple(filter(None, os.fsdecode(run_git(words, root, above)).split("\0")))
 
@@ -103,10 +103,10 @@ def _environment(root: Path) -> dict[str, str]:
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
-        # Missing objects are not fetched, for the repository itself names the program that would do it.
+        # Missing objects are not fetched, because the repository itself names the program that would do it.
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_NO_LAZY_FETCH": "1",
-        # If a hook broke the repository, Git must not look for one in the folders above.
+        # If a hook broke the repository, git must not look for one in the folders above.
         "GIT_CEILING_DIRECTORIES": str(root.parent) if os.path.lexists(root / ".git") else "",
         **{
             f"GIT_{role}_{key}": value

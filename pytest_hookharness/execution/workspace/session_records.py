@@ -49,7 +49,7 @@ class SessionRecords:
 
     def begin(self) -> int:
         """
-        Let later sessions belong to another event; return how many there were, or raise `WorkspaceError`.
+        Assign later sessions to a new event; return the number of earlier ones, or raise `WorkspaceError`.
         """
         if not self.folder.is_dir():
             return 0
@@ -135,7 +135,7 @@ def _ancestors() -> Iterator[int]:
 
 def _read(number: int, record: bytes) -> ChildSession:
     session = ChildSession(number=number)
-    # What follows the last line end was cut off in the middle.
+    # A line without an end was cut off in the middle.
     for line in record.split(b"\n")[:-1]:
         session = _add(session, json.loads(line))
     return session

@@ -23,7 +23,7 @@ from pytest_hookharness.model.expectations import first_few
 
 # Folders of programs that belong to the folder above them, if that is an installation.
 _PROGRAM_FOLDERS = frozenset(("bin", "sbin", "shims", "scripts"))
-# What an installation has beside its programs.
+# The folders of an installation beside its programs.
 _LIBRARIES = ("lib", "lib64", "libexec", "pyvenv.cfg")
 # The installation that programs without one of their own share; users keep much else there.
 _SHARED = ".local"
@@ -35,7 +35,7 @@ _MOST_LINKS = 40
 
 def find_homes(points: Collection[str]) -> tuple[str, ...]:
     """
-    Return the real paths of the user's home folders, but for those in ``points``, which are private anyway.
+    Return the real paths of the user's home folders, except those in ``points``, which are private anyway.
 
     These are ``HOME``, and the home folder in the system's list of users.
     """
@@ -55,7 +55,7 @@ def _is_of_the_system(home: str, points: Collection[str]) -> bool:
 
 @cache
 def find_programs(home: str, path: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the paths in a home folder that the programs on a search path need, as far as files show it."""
+    """Return the paths in a home folder that programs of a search path need, by links and first lines."""
     found: dict[str, None] = {}
 
     @cache  # thousands of links lead to some tens of folders
@@ -151,8 +151,8 @@ def _interpreters(folder: str) -> Iterator[str]:
             yield value.strip()
 
 
-def what_opens(home: str, visible: Mapping[str, str]) -> str:
-    """Return a path because of which all of a home folder must be visible; empty if there is none."""
+def find_opening(home: str, visible: Mapping[str, str]) -> str:
+    """Return a visible path that contains the whole home folder; empty if there is none."""
     return next((path for path, real in visible.items() if lies_in(home, [real])), "")
 
 
@@ -160,7 +160,7 @@ def describe_homes(homes: Sequence[str], visible: Sequence[str]) -> Iterator[str
     """Yield, in sentences, what hooks can read of home folders that are hidden where that is possible."""
     real = real_paths(visible)
     for home in homes:
-        if path := what_opens(home, real):
+        if path := find_opening(home, real):
             yield f"Hooks can read all of {home}, for {path} must be visible."
             continue
         inside = {place for place in real.values() if lies_in(place, [home])}

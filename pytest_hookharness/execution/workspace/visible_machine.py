@@ -1,7 +1,7 @@
 """
 What a simulation sees of the developer's machine: environment, search path, visible and hidden files.
 
-Of the developer's environment only the search path is taken over, so that no token, setting or half of a
+Only the search path of the developer's environment is taken over, so that no token, setting or half of a
 repository leaks into a hook.
 
 A command is hidden by a replacement for its folder on the search path, with links to everything else in it.

@@ -48,7 +48,7 @@ from pytest_hookharness.execution.workspace.project_copies import (
 )
 from pytest_hookharness.execution.workspace.project_files import copy_folder, copy_project
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
-from pytest_hookharness.execution.workspace.user_home import find_homes, what_opens
+from pytest_hookharness.execution.workspace.user_home import find_homes, find_opening
 from pytest_hookharness.execution.workspace.visible_machine import (
     HiddenCommands,
     check_cover,
@@ -126,7 +126,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         wanted = find_visible_paths(scenario, {*_PRIVATE, *self.homes}, self.homes)
         self.looked_up = (*self.homes, *wanted)
         visible = [*(path for path in wanted if os.path.exists(path)), *covered]
-        hidden = (home for home in self.homes if not what_opens(home, real_paths(visible)))
+        hidden = (home for home in self.homes if not find_opening(home, real_paths(visible)))
         self._points = {**_PRIVATE, **{place: _hide(place) for place in (*_DEVICES, *hidden)}}
         self.private: Mapping[str, str] = {
             point: str(base / folder) for point, (_, folder) in self._points.items()

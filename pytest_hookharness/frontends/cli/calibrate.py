@@ -40,7 +40,7 @@ _MOST = 300
 _ABOUT = (
     "Asks the installed real program of HOST questions that the rules of its profile answer, each in a short "
     "session that is played in the simulation too. The answers are stored beside the profile. Exit status: 0 "
-    "the program does the same or what is listed as different, 1 it does something else, 2 unknown."
+    "the program does the same, apart from listed differences, 1 it does something else, 2 unknown."
 )
 
 

@@ -129,14 +129,14 @@ def _declare_arming(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COMMAND",
-        help="also a session that begins with this shell command, for hooks that do nothing until then",
+        help="also play a session that begins with this shell command, which makes hooks active",
     )
     parser.add_argument(
         "--arm-file",
         action="append",
         default=[],
         metavar="FILE",
-        help="also a session with this file, by its path in the project and from the current folder",
+        help="also play a session with this file, by its path in the project and from the current folder",
     )
 
 

@@ -34,7 +34,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "findings": ("reference", "list all kinds of findings, or explain some"),
     "schema": ("reference", "print the JSON Schema of scenario files, or of trace files"),
 }
-# What runs no hooks works on every system.
+# Commands that run no hooks work on every system.
 _ANYWHERE = ("reference",)
 
 

@@ -64,7 +64,7 @@ class _Recording:
 
         secrets = find_secrets(os.environ)
         if changed:
-            # Of a long payload this takes long, so it is not done again at the end.
+            # This takes long for a long payload, so it is not done again at the end.
             text = redact(self._seen.decode("utf-8", "replace"), secrets, cut=len(self._seen) >= MOST)
             try:
                 self._payload = json.loads(text)
@@ -94,7 +94,7 @@ class _Recording:
 
 
 def _event(payload: object) -> str:
-    """Return the host's name of the event; OpenHands calls the key otherwise."""
+    """Return the host's name of the event; OpenHands has another name for the key."""
     given = payload if isinstance(payload, Mapping) else {}
     names = (given.get("hook_event_name"), given.get("event_type"))
     return next((name for name in names if isinstance(name, str)), "")

@@ -172,9 +172,7 @@ def declare_try(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vary", metavar="KINDS", help="also try mutations: all, or kinds such as key-order,state"
     )
-    parser.add_argument(
-        "--only", default="", metavar="NAME", help="of the mutations, try only this one or this kind"
-    )
+    parser.add_argument("--only", default="", metavar="NAME", help="try only this mutation, or this kind")
     parser.add_argument("--cov", action="store_true", help="record which lines of the hook run")
     add_settings(parser)
     parser.set_defaults(call=_try, incident=None)

@@ -105,7 +105,7 @@ def _start(path: Path, host: str, folder: Path, words: list[str]) -> int:
     from pytest_hookharness.frontends.cli.started_agent import find_commands, run_agent
 
     if not words:
-        raise SimulationError("--start: name the agent's command line behind it, as in `--start codex`")
+        raise SimulationError("--start: name the agent's command line after it, as in `--start codex`")
     commands, others = find_commands(path, host)
     make_folder(str(folder), "--output", below=Path.cwd(), mode=0o700)
     lines = [_ignore(folder), *(f"not recorded: {line}" for line in others)]

@@ -30,7 +30,7 @@ def _print_hosts(_: argparse.Namespace) -> int:
 def declare_explain(parser: argparse.ArgumentParser) -> None:
     """Declare ``hookharness explain``."""
     parser.description = (
-        "Prints, for each event of HOST or for one, what the host makes of each exit code and output of a "
+        "Prints, for each event of HOST or for one, how the host interprets each exit code and output of a "
         "hook, with the source of each rule. Example: hookharness explain claude-code Stop"
     )
     parser.add_argument("host", metavar="HOST", help="a host, with or without a version")

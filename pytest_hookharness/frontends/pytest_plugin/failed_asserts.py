@@ -18,7 +18,7 @@ from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.turns import render_response
 from pytest_hookharness.reports.terminal.verdict_text import first_line
 
-# What pytest makes of `assert outcome.passed`; a message that the test gives stands before it.
+# The text of pytest for `assert outcome.passed`; a message of the test stands before it.
 _ATTRIBUTE = re.compile(
     r"assert (?P<negated>not )?(?:True|False)\n \+  where (?:True|False) = "
     r"(?P<shown><(?:Outcome|Response) .*>)\.(?P<name>\w+)"

@@ -38,7 +38,7 @@ _MOST = 600
 
 
 class LiveDiffers(Exception):
-    """A scenario went otherwise on the real program of its host."""
+    """A scenario went differently on the real program of its host."""
 
     def __init__(self, headline: str, report: str) -> None:
         self.report = report

@@ -96,5 +96,5 @@ def _without_depths(text: str, limit: int | None) -> str:
             levels[-1].append(inner)
         else:
             levels[-1].append(piece)
-    # What is left open makes the rest no JSON.
+    # An unclosed value makes the rest invalid.
     return "".join(part for level in levels for part in level)

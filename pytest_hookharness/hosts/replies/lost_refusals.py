@@ -30,13 +30,13 @@ _PERMITTING_WORDS = frozenset(
 # Keys beside a decision: without one they decide nothing.
 _COMPANIONS = frozenset({"reason", "stopReason", "suppressOutput", "message"})
 _LEVELS = 3
-# What guards write about a refusal.
+# Words of guards about a refusal.
 _REFUSED = re.compile(
     r"^\W*(?:block(?:ed|ing)|den(?:ied|ying)|refus(?:ed|ing)|reject(?:ed|ing)|forbidden)\b"
     r"|\b(?:is|are) (?:not (?:allowed|permitted)|forbidden|prohibited|blocked|denied|refused)\b",
     re.IGNORECASE,
 )
-# What programs write about a failure, and guards about a refusal, on standard error.
+# Words of programs about a failure, and of guards about a refusal, on standard error.
 _ERROR = re.compile(
     r"(?:^|[\s:(\[])(?:[A-Z]\w*(?:Error|Exception)|error|fatal(?: error)?|panic|blocked|denied|refused)"
     r"\]?\s*[:!]"

@@ -131,7 +131,7 @@ def _decodable(run: ProcessResult) -> bool:
     return True
 
 
-# What hooks print that only log the event.
+# The output of hooks that only log the event.
 _NO_FOLDER = re.compile(r"[{\[]|[^/]*\s[^/]*$")
 _TAKEN = "mangled: its last line is taken for the folder of the new worktree:"
 

@@ -67,7 +67,7 @@ HALTING = frozenset(
     }
 )
 
-# Event names that most hosts share. A scenario can use them on a host that calls the event otherwise.
+# Event names that most hosts share. A scenario can use them on a host with another name for the event.
 COMMON: Mapping[str, Role] = {
     "SessionStart": Role.SESSION_START,
     "UserPromptSubmit": Role.PROMPT,
@@ -191,7 +191,7 @@ class StuckRules:
 
 
 class AskEffect(enum.Enum):
-    """What *ask* before a tool does when no person is there to ask."""
+    """The effect of *ask* before a tool if no person is there to ask."""
 
     REFUSED = "the call is refused"
     CALL_MADE = "the call is made"

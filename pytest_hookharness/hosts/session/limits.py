@@ -115,10 +115,10 @@ def cap_for(session: Session, repetition: Sequence[Step], played: Sequence[Step]
 
     Args:
         session: The session at this point.
-        repetition: The steps of one repetition of the loop; if there are none, what was played since the last
-            refusal but one is taken for it.
-        played: All steps, in which the hooks that refused the last stop may have caps of their own; empty
-            for those of the repetition.
+        repetition: The steps of one repetition of the loop; if empty, the steps since the second-last
+            refusal.
+        played: All steps, to find the hooks that refused the last stop, which may have caps of their own; if
+            empty, the steps of the repetition.
     """
     played = played or repetition
     last_two = [place for place, _ in islice(_refused_stops(session, played), 2)]
@@ -268,7 +268,7 @@ def find_last_turn(session: Session, turn: int, period: int, recent: Sequence[St
     """
     Return the turn in which the host would end a loop; ``None`` if it would not.
 
-    The session is the one after a repetition of the cycle, which ended in that turn and had the recent steps.
+    ``session`` is the state after a repetition of the cycle, which ended in ``turn``.
     """
     cap, left = cap_for(session, recent), refusals_left(session, _refused_last(session, recent))
     events = (step.exchange for step in recent if isinstance(step.exchange, HookEvent))
@@ -283,7 +283,7 @@ def find_limits(session: Session, turn: int, period: int) -> tuple[Limit, ...]:
     """
     Return the limits that would end a loop which neither a hook nor the cap ends, the earliest first.
 
-    The session is the one after a repetition of the cycle, which ended in that turn.
+    ``session`` is the state after a repetition of the cycle, which ended in ``turn``.
     """
     # A prompt resets all counts, so a repetition with a prompt in it never reaches a limit.
     if not period or not session.in_turn or session.moves <= period:

@@ -223,7 +223,7 @@ def _stop_event(session: Session, text: str) -> AskHooks:
 
 
 def running_task(call: PendingCall) -> Payload:
-    """Return what hooks of a stop are told about a subagent that has not ended."""
+    """Return what the input of a stop hook says about a subagent that has not ended."""
     given = call.tool_call.input
     kind = call.subagent.kind if call.subagent is not None else ""
     return {

@@ -227,7 +227,7 @@ def _run_agenda(
 def _progress(
     session: Session, request: Request, decision: Decision | None, replies: tuple[Reply, ...]
 ) -> Progress:
-    # The progress takes lines and calls over, so the session goes on without them.
+    # The progress has the lines and calls, so the session continues without them.
     return Progress(
         session=replace(session, performed=(), lines={}),
         request=request,
@@ -277,7 +277,7 @@ def _make_call(session: Session, task: MakeCall) -> _TaskResult:
     if not task.checked and (check := request_check(session, call)) is not None:
         return check
     operation = session.profile.tools.operation(call.tool_call, workspace)
-    # Only commands depend on the current folder; the paths of file tools are absolute by now.
+    # Only commands depend on the current folder; the paths of file tools are already absolute.
     if isinstance(operation, RunCommand) and session.cwd != workspace:
         operation = replace(operation, folder=session.cwd)
     return replace(session, waiting=task), PerformCall(call=call.tool_call, operation=operation)

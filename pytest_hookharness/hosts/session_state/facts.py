@@ -74,7 +74,7 @@ def read_commands(profile: Profile, files: Mapping[str, str]) -> tuple[PromptCom
     """
     Return the commands of a host from texts of files by state path.
 
-    Of two commands with one name, the one in the nearer folder comes first.
+    If two commands have one name, the one in the nearer folder comes first.
     """
     rules = profile.commands
     if rules is None:

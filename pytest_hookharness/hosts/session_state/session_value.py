@@ -46,7 +46,7 @@ class Session:
         shown: The messages that it saw last; shown again if an event happens before it acts.
         lines: Lines not yet in the transcripts, by path.
         performed: Calls made or refused since the last request.
-        position: How many values the host has made up.
+        position: The number of values that the host has generated.
         parent: The last line of the transcript.
         waited: Seconds that the script let pass.
         prompt_id: The host's name of the prompt; empty before the first.

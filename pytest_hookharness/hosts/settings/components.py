@@ -1,8 +1,9 @@
 """
 Hooks of components: in the files of a plugin, and in the front matter of commands, skills and subagents.
 
-The host runs the latter while the component is active. Of a subagent this simulation plays the start and the
-stop, so the hooks of its stop run. All others are reported, for what a component does is not simulated.
+The host runs the latter while the component is active. The simulation plays the start and the stop of a
+subagent, so the hooks of its stop run. All others are reported, because the work of a component is not
+simulated.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class OpenHandsReader:
             self.finished.add(string_of(call_id))
             stream.add_break("stop", text=string_of(given.get("message")) or say)
             return
-        # Of invalid arguments, and of unknown tools, only the text of the call is there.
+        # For invalid arguments and unknown tools, there is only the text of the call.
         arguments = given if action else value_of(written.get("arguments"))
         message = record.get("llm_response_id")
         stream.add_call(call_id, tool, arguments, message=message, say=say)

@@ -57,7 +57,7 @@ FORMATS: Mapping[str, _TranscriptFormat] = {
 
 def read_transcript(records: Iterable[tuple[str, Json]]) -> SessionStream:
     """
-    Return what a transcript of any known host tells; each record comes with the place where it was read.
+    Return the stream of a transcript of any known host; each record comes with the place where it was read.
 
     Raises:
         UnknownTranscript: No record shows which host wrote it.

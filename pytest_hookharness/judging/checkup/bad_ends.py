@@ -32,7 +32,7 @@ def open_questions(outcome: Outcome) -> tuple[str, ...]:
 
 
 def _allow_stop(outcome: Outcome) -> str:
-    """Return the advice about refused stops, with a field that told of one: some hosts reset it at a call."""
+    """Return advice about refused stops, with the field that reports one: some hosts reset it at a call."""
     told = {key for _, hook_run in outcome.trace.hook_runs() for key in _SIGNS if hook_run.payload.get(key)}
     signs = (f", or if `{key}` in its input {says}" for key, says in _SIGNS.items() if key in told)
     return f"{_ALLOW_STOP}{next(signs, '')}."

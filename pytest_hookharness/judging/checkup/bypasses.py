@@ -25,7 +25,7 @@ from pytest_hookharness.model.outcome import Outcome
 
 # Programs whose options of one letter may be written together or apart.
 _JOINED = re.compile(r"(rm|git clean) -([A-Za-z]{2,3}) (?=[^-])")
-# An option of Git in front of other words, which Git also takes behind them.
+# An option of Git in front of other words, which Git also takes after them.
 _IN_FRONT = re.compile(r"(git (?:push|commit)) (--force|-f|--no-verify) ([^;&|<>#]+)")
 _SHORT = (
     ("git push --force", "git push -f"),
@@ -66,7 +66,7 @@ _ALIKE = (
 _REMOVES_ONE = re.compile(r"(rm -\w*[rR]\w*) ([^\s;&|<>-][^\s;&|<>]*)")
 _BESIDE, _BEHIND = ("node_modules", "dist/", "target/"), " && rm -f notes.tmp"
 _SIMPLE = re.compile(r"[a-z][\w.-]* [^;&|<>#\n]+")
-# What agents write in front of and behind commands.
+# Texts that agents write before and after commands.
 _AROUND = (("timeout 60 ", ""), ("CI=1 ", ""), ("if ", "; then echo done; fi"), ("", " 2>&1 | tail -5"))
 # Rare enough to be no bypass if it is the only one.
 _RARE = re.compile(r"if |git push origin \+HEAD$")
@@ -81,7 +81,7 @@ _FIRST_LINE = "pwd\n"
 _PRINTS, PRINTS_OTHER = "cat ", "cat notes.txt"
 # A word of a command line that is no option.
 _NAME, _WORD = re.compile(r"(?<!\S)[a-z][\w-]+"), re.compile(r"[\w-]+")
-# What stands before the name of a file that a tool reads or writes, where a command stands for other calls.
+# The prefixes by which calls of file tools are written like commands.
 READING, WRITING = "reading ", "writing "
 FILE_CALLS = (READING, WRITING)
 
@@ -158,14 +158,14 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
             continue
         refusing = [*refusing_runs(outcome.trace, turns[0])]
         others = [text for text in spellings(command) if calls.is_allowed_around(text, command)]
-        # The conditions (`if`) of the hooks, by which the host itself decides what to ask them about.
+        # The conditions (`if`) of the hooks, by which the host decides whether to ask them.
         rules = dict.fromkeys(f"`{run.hook.options['if']}`" for run in refusing if "if" in run.hook.options)
         if rules:
             others = [text for text in others if not _is_around(command, text)]
         if command.startswith(_PRINTS) and not calls.is_allowed_around(PRINTS_OTHER, command):
             # The guard refuses the program, whatever its file.
             others = [text for text in others if _PRINTS in text]
-        # What a hook itself advises to do instead is no bypass.
+        # A command that the hook itself advises is no bypass.
         told = {word for run in refusing for word in _WORD.findall(run.demand)}
         others = [
             text for text in others if _removes_more(text) or told.isdisjoint(_new_names(command, text))

@@ -1,4 +1,4 @@
-"""What a defective hook printed, and what its host made of it."""
+"""The output of a defective hook, and how its host took it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAILED = frozenset({NOT_RUN.name, CRASHED.name, MANGLED.name})
 # The faults of the runs that show a defect; other runs of the hook may have refused on purpose.
 _FAULTS = {NOT_RUN.name: ("not-run",), CRASHED.name: ("crashed",), MANGLED.name: ("mangled", "ignored")}
 _LINES = 2
-# What other shells say about the syntax of bash.
+# The messages of other shells about the syntax of bash.
 _OF_BASH = re.compile(r"^.*(?:Bad substitution|\[\[: not found)", re.MULTILINE)
 _FAILURE = re.compile(r"(?<=: )(?P<code>exit code \d+: ).*", re.DOTALL)
 _NAME_BASH = (
@@ -51,7 +51,7 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     runs = [*_runs(outcomes, {*symptom.hook.split(", ")})]
     faults = _FAULTS[CRASHED.name] if is_lost_refusal(symptom.text) else _FAULTS.get(symptom.kind, ("-",))
     failed = [one for one in runs if (one[2].reply.fault or "").startswith(faults)]
-    # Of a script that does not exist, the host may see no more than an exit code, which is no fault.
+    # If a script does not exist, the host may see no more than an exit code, which is no fault.
     if not symptom.turn and symptom.kind in _FAULTS and (failed or symptom.kind != NOT_RUN.name):
         # It is in the source: what other runs of the hook printed and decided has nothing to do with it.
         runs = failed
@@ -65,7 +65,7 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     tells = symptom.turn or symptom.kind in _FAILED
     printed = next((text for _, _, run in near if tells and (text := _deciding_lines(run))), "")
     if symptom.kind == NOT_RUN.name and (said := _OF_BASH.search(printed)):
-        # What fails later only follows from it.
+        # Later failures only follow from it.
         text = _FAILURE.sub(lambda found: f'{found["code"]}"{said[0]}".', symptom.text)
         symptom = replace(symptom, text=text, advice=_NAME_BASH)
     if symptom.kind == NOT_RUN.name and "the module " in symptom.text:

@@ -17,7 +17,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import WORKSPACE
 from pytest_hookharness.model.outcome import Outcome
 
-# A file is named in a report with at most so many commands.
+# The most commands with which a report names a file.
 _MOST_COMMANDS = 3
 # The suffixes of files that a guard of all code may mean: what is compared with these has the same one.
 _CODE = frozenset([".py", ".js", ".ts", ".tsx", ".jsx", ".go", ".rs", ".sh", ".md", ".json", ".yml", ".yaml"])

@@ -41,7 +41,7 @@ _EXAMPLE = r"(?:.*/)?\.env(?:\.\w+)*\.(?:example|sample|template)"
 
 
 @dataclass(frozen=True, slots=True)
-class FileNeighbour:
+class FileLookalike:
     """
     A harmless file.
 
@@ -63,18 +63,18 @@ class FileNeighbour:
 _ENV, _CODE = r"(?:.*/)?\.env", "a file of code"
 # Beside an example of another kind, where a guard makes an exception for that one.
 _BESIDE_EXAMPLES = tuple(
-    FileNeighbour(_EXAMPLE, "which has no secrets", f".env.{kind}", _ENV, _EXAMPLES) for kind in KINDS
+    FileLookalike(_EXAMPLE, "which has no secrets", f".env.{kind}", _ENV, _EXAMPLES) for kind in KINDS
 )
-_NEIGHBOURS = (
-    FileNeighbour(_EXAMPLE, "which has no secrets", "example.txt", _ENV, _EXAMPLES),
+_LOOKALIKES = (
+    FileLookalike(_EXAMPLE, "which has no secrets", "example.txt", _ENV, _EXAMPLES),
     *_BESIDE_EXAMPLES,
-    FileNeighbour(r"src/environment\.ts", _CODE, "src/surroundings.ts", _ENV),
-    FileNeighbour(r"docs/package-lock\.md", "a document", "docs/packages.md", r"package-lock\.json"),
-    FileNeighbour(r"src/secrets_test\.py", "a test", "src/values_test.py", r"secrets\.yaml"),
-    FileNeighbour(r"src/i18n\.keys\.ts", _CODE, "src/i18n.words.ts", r".*\.(?:pem|key)"),
-    FileNeighbour(r"src/keyboard\.ts", _CODE, "src/mouse.ts", r".*\.(?:pem|key)"),
-    FileNeighbour(r"src/distance\.js", _CODE, "src/length.js", r"dist/.*"),
-    FileNeighbour(r"docs/migrations\.md", "a document", "docs/changes.md", r"migrations/.*"),
+    FileLookalike(r"src/environment\.ts", _CODE, "src/surroundings.ts", _ENV),
+    FileLookalike(r"docs/package-lock\.md", "a document", "docs/packages.md", r"package-lock\.json"),
+    FileLookalike(r"src/secrets_test\.py", "a test", "src/values_test.py", r"secrets\.yaml"),
+    FileLookalike(r"src/i18n\.keys\.ts", _CODE, "src/i18n.words.ts", r".*\.(?:pem|key)"),
+    FileLookalike(r"src/keyboard\.ts", _CODE, "src/mouse.ts", r".*\.(?:pem|key)"),
+    FileLookalike(r"src/distance\.js", _CODE, "src/length.js", r"dist/.*"),
+    FileLookalike(r"docs/migrations\.md", "a document", "docs/changes.md", r"migrations/.*"),
 )
 # Those of the files above that can be tried in each project.
 TRIED = (
@@ -89,13 +89,13 @@ TRIED = (
 )
 
 
-def neighbour_of(file: str, guarded: str) -> FileNeighbour | None:
+def lookalike_of(file: str, guarded: str) -> FileLookalike | None:
     """Return what a file is that a guard may confuse with a guarded one; ``None`` for any other."""
-    return next(_neighbours_of(file, guarded), None)
+    return next(_lookalikes_of(file, guarded), None)
 
 
-def _neighbours_of(file: str, guarded: str) -> Iterator[FileNeighbour]:
-    fits = (one for one in _NEIGHBOURS if re.fullmatch(one.pattern, file) and file != one.control)
+def _lookalikes_of(file: str, guarded: str) -> Iterator[FileLookalike]:
+    fits = (one for one in _LOOKALIKES if re.fullmatch(one.pattern, file) and file != one.control)
     yield from (one for one in fits if re.fullmatch(one.beside, guarded))
 
 
@@ -106,11 +106,11 @@ def find_file_overblocks(outcome: Outcome) -> Iterator[Symptom]:
     for one, turns in calls.refused.items():
         # A question too many costs little.
         if one.file and calls.is_kept(one) and not is_asked(outcome.trace, turns[0]):
-            neighbour = _neighbour_in(calls, one)
-            if neighbour is not None:
-                words = f"{one.words}, {neighbour.detail}, is refused, but of {neighbour.control} allowed"
+            lookalike = _lookalike_in(calls, one)
+            if lookalike is not None:
+                words = f"{one.words}, {lookalike.detail}, is refused, but of {lookalike.control} allowed"
                 hook = refusers(outcome.trace, turns[0])
-                found.setdefault(hook, []).append((turns[0], words, neighbour.advice))
+                found.setdefault(hook, []).append((turns[0], words, lookalike.advice))
     for some in found.values():
         text = "; ".join(words for _, words, _ in some[:_MOST_NAMED])
         symptom = symptom_in_turn(codes.OVERBLOCK, capitalized(f"{text}."), outcome, some[0][0])
@@ -119,10 +119,10 @@ def find_file_overblocks(outcome: Outcome) -> Iterator[Symptom]:
     yield from _find_folders(outcome, calls)
 
 
-def _neighbour_in(calls: FileCalls, one: FileCall) -> FileNeighbour | None:
+def _lookalike_in(calls: FileCalls, one: FileCall) -> FileLookalike | None:
     """Return what a refused file is, if what it resembles was refused, and its control allowed around it."""
     kept = (other.file for other in calls.refused if other.tool == one.tool and calls.is_kept(other))
-    found = (two for guarded in kept for two in _neighbours_of(one.file, guarded))
+    found = (two for guarded in kept for two in _lookalikes_of(one.file, guarded))
     return next((two for two in found if calls.is_allowed_around(FileCall(one.tool, two.control), one)), None)
 
 

@@ -17,7 +17,7 @@ REFUSING: re.Pattern[str] = re.compile(
 )
 # A failure that may be meant as a refusal, and what the hook said.
 _ENDED = re.compile(r'exit code \d+ is not a refusal on [^:]*: "(?P<words>.*)"', re.DOTALL)
-# How programs and interpreters say that something failed.
+# Words of programs and interpreters about a failure.
 _OF_PROGRAM = re.compile(
     r"\b\w*(?:Error|Exception)\b|(?-i:\bE[A-Z]{3,}\b)|connection refused|unhandled|not permitted|failed to"
     r"|assertion violation",

@@ -106,11 +106,11 @@ def without_repeats(reports: Iterable[CheckReport]) -> Iterator[CheckReport]:
 
     A project's settings and its plugin may start the same scripts.
     """
-    told: set[tuple[object, ...]] = set()
+    reported: set[tuple[object, ...]] = set()
     for report in reports:
         keys = {problem.id: _key(report.place, problem) for problem in report.problems}
-        kept = tuple(one for one in report.problems if keys[one.id] is None or keys[one.id] not in told)
-        told |= {key for key in keys.values() if key is not None}
+        kept = tuple(one for one in report.problems if keys[one.id] is None or keys[one.id] not in reported)
+        reported |= {key for key in keys.values() if key is not None}
         yield replace(report, problems=kept)
 
 

@@ -1,4 +1,4 @@
-"""Find the calls that hooks refuse, and harmless work among them: all work, words in data, usual forms."""
+"""Find the calls that hooks refuse, and harmless ones among them: all work, words in data, usual forms."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def call_turns(outcome: Outcome, name: Callable[[Move | None, ToolCall], _Call |
     found = CallTurns[_Call]({}, {})
     for step, done in outcome.trace.performed():
         one = name(moves.get(step.turn), done.call)
-        # What the user is asked about, and says yes to, is neither refused nor allowed.
+        # A call that the user is asked about, and permits, is neither refused nor allowed.
         if one is not None and (done.refused or step.turn not in asked):
             by_end = found.refused if done.refused else found.passed
             by_end.setdefault(one, []).append(step.turn)

@@ -18,8 +18,8 @@ from pytest_hookharness.judging.checkup.bypasses import FILE_CALLS, command_call
 from pytest_hookharness.judging.checkup.evidence import with_evidence
 from pytest_hookharness.judging.checkup.file_bypasses import find_file_bypasses
 from pytest_hookharness.judging.checkup.file_overblocks import find_file_overblocks
+from pytest_hookharness.judging.checkup.lookalikes import Lookalike, all_lookalikes
 from pytest_hookharness.judging.checkup.lost_refusals import name_lost_refusal
-from pytest_hookharness.judging.checkup.neighbours import Neighbour, all_neighbours
 from pytest_hookharness.judging.checkup.other_readers import find_other_readers
 from pytest_hookharness.judging.checkup.unseen_texts import find_unseen_texts
 from pytest_hookharness.judging.checkup.written_paths import written_above_project
@@ -57,7 +57,7 @@ _LACKS_HOME = re.compile(
     r"although it says .*(?:/hookharness-[^/\s]+/\S*?|[\s\"])home/[^\"]*: No such file or directory",
     re.IGNORECASE,
 )
-# An answer behind other output, and what looks like one.
+# An answer after other output, and what looks like one.
 _LATE_ANSWER, _BRACES = "the answer does not begin the output", re.compile(r"\{[^\n]*\}")
 
 
@@ -133,7 +133,7 @@ def _uncaught_error(text: str) -> str:
 
 
 def _was_cut_by_us(outcome: Outcome, finding: verdicts.Finding) -> bool:
-    """Return whether a hook only took longer than the harness waits, from which nothing follows about it."""
+    """Return whether a hook only took longer than the harness waits, which shows no defect of the hook."""
     commands = {hook_run.hook.command for hook_run in cut_by_us(outcome)}
     return finding.name == finding_catalogue.HUNG_HOOK.name and {*finding.hook.split(", ")} <= commands
 
@@ -248,8 +248,8 @@ _MOST_NAMED = 3
 def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
     """Find harmless commands that were refused each time, and what they resemble allowed before and after."""
     calls = command_calls(outcome)
-    found: dict[str, list[tuple[Neighbour, int]]] = {}
-    for one in all_neighbours(calls.refused):
+    found: dict[str, list[tuple[Lookalike, int]]] = {}
+    for one in all_lookalikes(calls.refused):
         if not calls.is_kept(one.text) or (one.needs_refusal and not one.belongs_to(calls.refused)):
             continue
         if all(calls.is_allowed_around(control, one.text) for control in one.controls):
@@ -259,20 +259,20 @@ def find_overblocks(outcome: Outcome) -> Iterator[Symptom]:
         described = (
             _describe(one, refused_work.refusal_word(outcome, turn)) for one, turn in some[:_MOST_NAMED]
         )
-        # For the details of all there is no room.
+        # There is no room for the details of all.
         further = [_name(one) for one, _ in some[_MOST_NAMED : 2 * _MOST_NAMED]]
         more = [f"so {'are' if len(further) > 1 else 'is'} {' and '.join(further)}"] if further else []
         text = "; ".join([*described, *more])
         yield refused_work.symptom_in_turn(codes.OVERBLOCK, f"{text}.", outcome, some[0][1])
 
 
-def _describe(one: Neighbour, done: str) -> str:
+def _describe(one: Lookalike, done: str) -> str:
     allowed = " and ".join(map(_quote, one.controls))
     refused = f"{_name(one)}, {one.detail}, is {done}"
     return f"{refused}, but {allowed} allowed{one.where}" if allowed else refused
 
 
-def _name(one: Neighbour) -> str:
+def _name(one: Lookalike) -> str:
     return _quote(one.text.replace(WORKSPACE, "<project>"))
 
 

@@ -24,7 +24,7 @@ _TELLS = re.compile(
     r"|(?-i:(?:^|[.!]\s+)(?:Add|Address|Commit|Create|Delete|Move|Remove|Replace|Resolve|Run|Split|Use|Write)"
     r"\s+(?:an?|all|only|the|these|this|your)\b)[^\n]*\b(?:first|before|until|again|instead|only)\b"
     r"|\b(?:blocked|refused) until\b"
-    # What is to be done next, behind a dash: no words about a review that is done.
+    # What is to be done next, after a dash: no words about a review that is done.
     r"|\s[-\u2013\u2014]\s+(?:review|verify|inspect|address|fix|resolve|rerun|re-run)\s+"
     r"(?!(?:in|is|was|complete\w*|done|passe[ds]|started|finished|skipped|mode|ok|status|phase|step)\b)[a-z]+"
     r"|\brun [/`'\"]|\u26a0|\U0001f6a8|^\W*(?:warning|caution|tip|hint|note)\b"
@@ -33,7 +33,7 @@ _TELLS = re.compile(
     r"|\u3057\u3066\u304f\u3060\u3055\u3044|\uc8fc\uc138\uc694",
     re.IGNORECASE,
 )
-# What a script says about itself or its machine.
+# Words of a script about itself or its machine.
 _OF_ITSELF = re.compile(
     r"not (?:found|installed|available|on PATH|set)|missing|failed|failure|\berror\b|usage:|install\b"
     r"|skip|unknown|invalid|could not|cannot|can't|unable",

@@ -1,5 +1,5 @@
 """
-Hook runs side by side: files that contain less than after runs in sequence, and runs that end otherwise.
+Hook runs side by side: files that contain less than after runs in sequence, and runs that end differently.
 
 Counted files are read as counters: how many runs a file counts, and whether it is whole. Files without a
 named counter are weighed. What differs between two rounds one after the other (times, process numbers) shows
@@ -120,7 +120,7 @@ _COUNT, _LINES = "files that changed", "lines"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What some hook runs left: amounts by file and measure, and writes by file; file "" stands for all."""
+    """Results of hook runs in files: amounts by file and measure, and writes by file; "" stands for all."""
 
     amounts: Mapping[tuple[str, str], int]
     writes: Mapping[str, int]
@@ -172,7 +172,7 @@ def _less(alone: Sequence[Weights], together: Weights) -> Iterator[tuple[tuple[s
 
 _LONGEST = 200
 REFUSE = "refuse"
-# What a hook does, by its command: that it refuses, or how its runs end.
+# The behaviour of a hook, by its command: that it refuses, or how its runs end.
 EndingKey: TypeAlias = tuple[str, str]
 
 

@@ -148,7 +148,7 @@ def was_asked(trace: Trace, label: str) -> bool:
 
 # A code, and the command at fault.
 Defect: TypeAlias = tuple[FindingCode, str]
-# What shells say of a variable that is not set.
+# The messages of shells about a variable that is not set.
 _UNSET = ("unbound variable", "parameter not set", "parameter null or not set")
 
 

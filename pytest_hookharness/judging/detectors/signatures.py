@@ -181,7 +181,7 @@ def _without_ids(text: str) -> str:
 def _may_count(text: str) -> bool:
     """Return whether a text can name an attempt by its number: `retry` ends with `try`."""
     text = text.lower()
-    # Of `iteration` only the middle: some languages have an i of their own.
+    # Only the middle of `iteration`: some languages have an i of their own.
     return "try" in text or "take" in text or "round" in text or "attempt" in text or "terat" in text
 
 
@@ -304,7 +304,7 @@ def _level(action: Action, kind: ActionKind) -> str:
     if kind is ActionKind.EDIT:
         return "raw"
     outcome = action.outcome
-    # Not by `match`, which compares with each kind of outcome, for this is asked for each action.
+    # Not by `match`, which compares with each kind of outcome, because this is asked for each action.
     if outcome is ActionResult.DONE:
         return "raw" if not action.result or action.result.isspace() else "times"
     return "raw" if outcome is ActionResult.UNKNOWN else "numbers"

@@ -306,7 +306,7 @@ def _exit(
 
 
 def describe_doing(cut: processes.TimedOut) -> str:
-    """Return behind a colon what a hook run waited for when it was cut; empty if that is unknown."""
+    """Return after a colon what a hook run waited for when it was cut; empty if that is unknown."""
     # No process ids: they differ between hook runs, and equal findings could not be merged.
     asks = [
         f"{item.process.name} asks `{item.asks}` on the terminal, where nobody answers"

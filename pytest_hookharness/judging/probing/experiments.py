@@ -60,11 +60,11 @@ class ExperimentResult:
     Attributes:
         perturbation: The smallest perturbation on the path of the run that made a difference; ``None`` if
             there is none.
-        unclear: Why nothing follows; empty if something does.
+        unclear: Why the experiments show nothing; empty if they do show something.
         alone: Indices of parts that make a difference only in states that the run is not known to reach.
-        timeless: Whether nothing was learnt about time, because hooks use stored times as names.
+        timeless: Whether they show nothing about time, because hooks use stored times as names.
         unpredictable: Whether a part changes by an unknown rule.
-        untried: The exact limits, of which some may not have been tried.
+        untried: The exact limits, with those that were not tried.
     """
 
     perturbation: Perturbation | None = None
@@ -78,7 +78,7 @@ class ExperimentResult:
 
 def confirm(found: ExperimentResult, probe: Try) -> ExperimentResult:
     """
-    Return a result after two more tries of what made a difference, or that chance may decide.
+    Try a perturbation that made a difference twice more; return its result, or that chance may decide.
 
     Random numbers of the hooks may make a difference once, but hardly three times.
     """
@@ -158,7 +158,7 @@ def _ahead(
             try:
                 between = probe(replace(ahead, repetitions=middle))
             except UnknownDecisionError:
-                # What was found further ahead stays found.
+                # A result from further ahead stays valid.
                 break
             if between.reaction is ProbeEffect.SAME:
                 low = middle

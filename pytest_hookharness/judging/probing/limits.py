@@ -1,5 +1,5 @@
 """
-What hooks name: whole numbers that they may compare a count with, and times.
+Numbers and times in hooks: whole numbers that they may compare with a count, and times.
 
 They only suggest what to try and are never evidence. A limit that acts at one exact value, and not from there
 on, is found only by trying it.
@@ -29,7 +29,7 @@ _OCTAL = re.compile(_BEFORE + rb"0[oO]?([0-7]{1,7})" + _AFTER)
 _EXPRESSION = re.compile(_BEFORE + rb"(\d{1,7})\s*(\*\*|<<|[*+-])\s*(\d{1,7})" + _AFTER)
 _FACTOR_AND_MODULUS = re.compile(rb"(?:\*\s*(\d{1,6})\s*\)?\s*)?%\s*(\d{1,6})" + _AFTER)
 _LARGEST = 10_000_000
-# Of more numbers than these, not all pairs are tried.
+# If there are more numbers, not all pairs are tried.
 _MOST_PAIRED = 60
 
 

@@ -1,4 +1,4 @@
-"""What experiments change, in words, and the threshold that follows from one that made a difference."""
+"""The changes of experiments in words, and the threshold that follows from one that made a difference."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind, Threshold
 from pytest_hookharness.model.time_budget import format_duration
 
-# Parts of which nobody knows how they are later.
+# Parts whose later values are unknown.
 _UNKNOWN_LATER = frozenset({
     PartKind.STAMP, PartKind.IDENTIFIER, PartKind.DIGEST, PartKind.PROCESS, PartKind.OTHER,
 })  # fmt: skip
 
 
 def describe_pause(seconds: float) -> str:
-    """Return a pause after which hooks decide otherwise, no more exactly than it is known."""
+    """Return, in words, a pause after which hooks decide differently, as exactly as it is known."""
     # It was searched to a second or 2 %, and many hooks count whole seconds.
     return f"about {format_duration(seconds + max(1.0, 0.02 * seconds), digits=2)} without a turn"
 
@@ -67,7 +67,7 @@ class ProbedCycle:
         return reached or "one more repetition"
 
     def _moved(self, perturbation: Perturbation) -> Iterator[str]:
-        """Yield what becomes of the parts of which it is known where they are later."""
+        """Yield the changes of the parts whose later values are known."""
         if self.pattern is not None:
             known = (
                 part for part in perturbation.parts if self.pattern.parts[part].kind not in _UNKNOWN_LATER

@@ -23,7 +23,7 @@ _Line: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Numbers of repetitions after which a hook may decide otherwise: tried and not tried, both ascending."""
+    """Numbers of repetitions after which a hook may decide differently: tried and not tried, ascending."""
 
     repetitions: tuple[int, ...] = ()
     left: tuple[int, ...] = ()

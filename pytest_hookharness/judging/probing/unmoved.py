@@ -1,5 +1,5 @@
 """
-What could matter to a loop, and no experiment changed.
+Things that could matter to a loop and that no experiment changed.
 
 That no experiment makes a difference says something only of what experiments change: contents of files that
 follow a rule, times of files, and the clock where it is moved. A later value of a digest is not known, so an

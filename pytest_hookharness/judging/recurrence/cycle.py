@@ -60,7 +60,7 @@ def changes(
     """
     Return the files that differ, by path.
 
-    Of several differences the most important one counts: the kind of entry, then the content, then the mode.
+    If there are several differences, the first of these counts: the kind of entry, the content, the mode.
     """
     old = before.files if isinstance(before, State) else before
     new = after.files if isinstance(after, State) else after

@@ -23,7 +23,7 @@ from pytest_hookharness.judging.recurrence.shell_clock_use import (
 )
 from pytest_hookharness.judging.recurrence.shell_run_conditions import plain_code
 
-# A quick test, for most scripts draw nothing.
+# A quick test, because most scripts draw nothing.
 _LIKELY = re.compile(rb"(?i)rand|shuf|sort|jot|sample|secrets|hash|pid|uuid4|\$\$")
 # Bytes; readers take long on more.
 _LONGEST = 1 << 15
@@ -53,7 +53,7 @@ _PYTHON_TEXT = re.compile(
     rb"\b(?:random|secrets)\.(?!seed|uuid|token_|compare_)\w+[ \t]*\(|\bos\.(?:urandom|getrandom)\b"
 )
 _PYTHON_MODULES = frozenset(("random", "secrets", "numpy.random"))
-# Of these modules: what draws nothing, and what makes ids.
+# Functions of these modules that draw nothing, or make ids.
 _NO_DRAW = frozenset(
     ("seed", "getstate", "setstate", "compare_digest", "token_hex", "token_urlsafe", "token_bytes")
 )
@@ -231,7 +231,7 @@ def _reader(program: str) -> Callable[[bytes], Iterator[str]]:
 
 
 def find_draws(text: bytes, interpreter: str) -> list[str]:
-    """Return what a text draws random numbers with, in words, each once; an unknown program is a shell."""
+    """Return the code by which a text draws random numbers, each once; an unknown program is a shell."""
     if _LIKELY.search(text) is None or len(text) > _LONGEST:
         return []
     try:

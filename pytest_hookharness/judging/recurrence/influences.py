@@ -55,7 +55,7 @@ _UNDATED = re.compile(
     r"|rg|ag|yq|xmllint|shellcheck|curl|openssl|xxd|hexdump|nl|tac|rev|fold|fmt|split|csplit|strings|iconv"
     r"|column|expand|shuf|join|sum|b2sum|dd|sponge|envsubst|patch|less|more|truncate|bc|dc)$"
 )
-# Of these their arguments show whether they tell times, and of code whether it names one.
+# The arguments of these programs, or the code that they run, show whether they tell times.
 _BY_ARGUMENTS = frozenset(("stat", "ls", "cp", "mv", "diff", "find", "gzip", "pr"))
 # It asks for the kind of a file system, and not for its space.
 _FIND = re.compile(r"/bin/find$")

@@ -1,8 +1,8 @@
 """
 Inline code: code in another language within a shell script, which gets the time and may print it.
 
-What such code decides itself is told by the reader of its language. The words by which code gets the time are
-here too, as patterns.
+The reader of its language finds what such code decides itself. The words by which code gets the time are here
+too, as patterns.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ ANY_CLOCK = rf"\b(?:{PYTHON_CLOCK}|{_MODULES})\b|{OTHER_CLOCK}"
 # Stands for code that asks for the time, and for one into which the shell also puts variables.
 CLOCK_CODE = r"'\.\.\.time\.\.\.\$?'"
 INTERPRETER = r"(?:python|perl|node|nodejs|deno|bun|ruby|php|tclsh|[gmn]?awk)[0-9.]*"
-# Each pattern ends after a bounded number of signs, for a script may have lines of any length.
+# Each pattern ends after a bounded number of signs, because a script may have lines of any length.
 PATH = r"(?:/(?:[\w.@+-]{1,80}+/){0,12})?"
-# A quick test, for most scripts have no such code.
+# A quick test, because most scripts have no such code.
 _LIKELY = re.compile(r"python|perl|node|deno|bun|ruby|php|tclsh|awk")
 _PROGRAM = re.compile(rf"(?<![\w.-]){INTERPRETER}(?![\w.-])")
 _AWK = re.compile(r"(?<![\w.-])[gmn]?awk(?![\w.-])")

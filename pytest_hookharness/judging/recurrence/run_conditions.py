@@ -21,7 +21,7 @@ _ORDER, _LIMIT = "which of several jobs ends first", "a limit of less than a sec
 _LINE_COMMENT = re.compile(r"(?m)^[ \t]*(?:#|//).*$")
 _SIMPLE_TEXT = r"\\.|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
 _PERL_COMMENT = re.compile(rf"({_SIMPLE_TEXT})|#(?<![^\s;{{}}]#)[^\n]*")
-# Of texts the name of a field is kept, and what may have code in it.
+# In texts, names of fields are kept, and parts that may contain code.
 _NODE_TEXT = re.compile(
     rf"([\"']p?pid[\"']|`(?:[^`\\]|\\.)*`)|{_SIMPLE_TEXT}|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?",
     re.DOTALL,
@@ -104,7 +104,7 @@ LANGUAGES = (
     Language(NODE, _finder(_NODE_PROCESS, b"pid", _without_node_texts, _ENDED), whole=False, kind=_PROCESS),
     Language(NODE, _finder(r"\.ino\b", b".ino", _without_node_texts), whole=False, kind=_INODE),
     Language(NODE, _finder(_NODE_LIMIT, b"timeout", _without_node_texts), whole=False, kind=_LIMIT),
-    # Node reads /proc/meminfo at each start, so what a script reads of it cannot be told from that.
+    # Node reads /proc/meminfo at each start, so reads by the script cannot be distinguished.
     Language(NODE, _finder(_NODE_MEMORY, b"em", _without_node_texts), whole=False, kind=_MEMORY),
     Language(
         NODE, _finder(r"\bPromise\.(?:race|any)\b", b"Promise", _without_node_texts), whole=False, kind=_ORDER

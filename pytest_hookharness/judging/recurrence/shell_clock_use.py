@@ -46,7 +46,7 @@ _HEADER = (
 )
 _STATEMENT = re.compile(rf"\n|;;?|&&|\|\||\b(?:then|do|else)\b|{re.sub(r'[?]P<[a-z]+>', '?:', _HEADER)}")
 _FUNCTION = re.compile(_HEADER)
-# In a text of several words a sign of a comment has a quote behind it.
+# In a text of several words a sign of a comment has a quote after it.
 _COMMENT = re.compile(r"(?:^[ \t]*|(?<=\s))#")
 # What a function writes elsewhere is not its result.
 _SENT = re.compile(r"(?<![02-9&>])>>?\s*(?:[^&>\s]|&\s*2)")

@@ -170,7 +170,7 @@ def plain_code(text: bytes) -> str:
     """
     Return a script without comments, here-documents, texts and arithmetic.
 
-    Of these only the variables and commands in them are left, and the letters of texts.
+    Only the variables and commands in them are left, and the letters of texts.
     """
     return _NUMERIC.sub(_operands, _without_texts(_without_heredocs(decode(text))))
 

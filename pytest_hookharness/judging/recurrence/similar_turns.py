@@ -168,7 +168,7 @@ def _words(step: Step) -> str:
 def find_similar_periods(newest: int, signature: Callable[[int], TurnSignature | None]) -> Iterator[int]:
     """Yield the periods after which the newest turn was similar twice, with all between; shortest first."""
     longest = min(LONGEST_PERIOD, (newest - 1) // 2)
-    # From the newest back, and each looked up once, for this is done after every turn.
+    # From the newest back, and each only once, because this is done after every turn.
     found = [signature(newest - back) for back in range(2 * longest + 1)]
     for period in range(1, longest + 1):
         first, last = found[2 * period], found[0]
@@ -182,7 +182,7 @@ def choose_observed(
     turn: int, periods: Iterable[int], differing: Callable[[int, int], Iterable[Change]]
 ) -> Iterator[int]:
     """
-    Yield the periods that are worth observing: the first, and those at which something recurs for once.
+    Yield the periods that are worth observing: the first, and those after which something else recurs.
 
     ``differing`` returns what differs between the states after the last repetitions of a period.
     """

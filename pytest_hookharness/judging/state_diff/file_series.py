@@ -175,7 +175,7 @@ def _series(
         return None
     texts = [text for content in contents if (text := text_of(content)) is not None]
     if len(texts) < len(contents):
-        # What is binary and changes cannot be predicted.
+        # A binary file that changes cannot be predicted.
         return None if changes else FileSeries(kind, paths, name, None, contents[-1])
     content = infer_template(texts, clock)
     if content is None or (kind is SeriesKind.CREATED and _grows(content)):
@@ -231,7 +231,7 @@ def observe_next(
         old = seen if isinstance(seen, FileObservation) else None
         new = _observe(series, after, known | existing if created else known)
         if isinstance(new, FileObservation):
-            # Of created files the older one must stay as it is, so it is compared with the other files.
+            # An older created file must stay as it is, so it is compared with the other files.
             known |= {new.path} if old is None or created else {new.path, old.path}
         yield series, old, new
 
@@ -266,7 +266,7 @@ def _observe(series: FileSeries, files: Files, excluded: Collection[str]) -> Obs
         return failure
     if series.kind is not SeriesKind.CREATED:
         return found[0]
-    # Of several created files, the newest counts.
+    # If several files were created, the newest counts.
     return max(found, key=lambda observed: max(_repetitions_of(series, observed), default=Fraction(0)))
 
 

@@ -111,7 +111,7 @@ def unit_of(number: str, clock: SessionClock) -> str:
 
 
 def is_near(text: str, clock: SessionClock) -> bool:
-    """Return whether a text is a time near the clock, in the zone that it names, else local or UTC."""
+    """Return whether a text is a time near the clock, in the zone that it names, or else local or UTC."""
     match = _match(text)
     if match is None:
         return False

@@ -38,7 +38,7 @@ RECORDED = "Recording the hooks (--hook-cov), and the time that it takes, do not
 # Added if hooks opened network sockets while the network was off.
 NO_NETWORK = (
     "The hooks opened network sockets, but the network was off; with `world: {network: true}` they may "
-    "decide otherwise."
+    "decide differently."
 )
 # One of these is added by the caller, who knows how the hooks were confined.
 CONTAINED = "No other program changed files outside of the covered folders meanwhile."
@@ -58,11 +58,11 @@ def clock_was_read(tried: Sequence[str]) -> str:
 
 
 def chance_was_drawn(chance: str, plays: int = 0) -> str:
-    """Return what is assumed where hooks of a run that ended draw random numbers, after equal plays."""
+    """Return the assumption about random numbers of a run that ended, and went the same way in more plays."""
     tried = f" Played {counted(plays, 'more time')}, the session went the same way." if plays else ""
     return (
         f"{OF_CHANCE}the source of the hooks names random numbers ({chance}); if they decide, "
-        f"another run may end otherwise.{tried}"
+        f"another run may end differently.{tried}"
     )
 
 
@@ -88,7 +88,7 @@ def gather_assumptions(
     Return the standing assumptions, those of the run (``extra``) and those that the trace shows, once each.
 
     What was observed of a loop is not assumed: either it is part of the state, or it is named. Nor is that
-    what was left running changes nothing, where another play of the session went otherwise (``disagreed``).
+    what was left running changes nothing, where another play of the session went differently (``disagreed``).
     """
     left_over = () if disagreed else _left_over(trace)
     shown = (*_hook_timeouts(trace), *left_over, *_written_elsewhere(trace), *_echoes(trace))
@@ -97,7 +97,7 @@ def gather_assumptions(
     every = dict.fromkeys([*STANDING, *extra, *shown, *_missing(missing)])
     if observed is None or not observed.influences.observed:
         return tuple(every)
-    # Of a loop that reads what changes only one repetition was observed, and many more were played.
+    # If a loop reads a part that changes, one repetition was observed, and many more were played.
     left_out = (UNOBSERVED,) if observed.influences.matters else _OBSERVED_INSTEAD
     return tuple(sentence for sentence in every if sentence not in left_out)
 

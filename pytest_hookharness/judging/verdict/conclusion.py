@@ -151,9 +151,8 @@ def judge_paces(outcome: Outcome, finding: verdicts.Finding, *, tried: bool) -> 
     """
     Return an outcome with the finding, CLOCK or FLAKY, that comparison runs ended differently.
 
-    ``tried`` says that copies of its states were played in the run, that nothing was seen to be chance, and
-    that
-    a play without copies did not end by itself.
+    ``tried`` is true if copies of states were played in the run, no chance was seen, and a play without
+    copies did not end by itself.
     """
     verdict = outcome.verdict
     if isinstance(verdict, verdicts.Terminated):
@@ -224,16 +223,15 @@ def was_cut(outcome: Outcome) -> bool:
 
 
 def differ(first: Outcome, repeats: Sequence[Outcome]) -> bool:
-    """Return whether the last of some repeats of a session was decided otherwise than its first play."""
+    """Return whether the last repeat of a session was decided differently from its first play."""
     return bool(repeats) and not was_cut(repeats[-1]) and _difference(first, repeats[-1])[1] != ""
 
 
 def judge_repeats(outcome: Outcome, repeats: Sequence[Outcome]) -> Outcome:
     """
-    Return an outcome with finding FLAKY if its session, played again, went otherwise.
+    Return an outcome with finding FLAKY if its session, played again, went differently.
 
-    No hook was cut in the first play, and its hooks may draw numbers. Only the last further play may go
-    otherwise.
+    No hook was cut in the first play, and its hooks may draw numbers. Only the last repeat may differ.
     """
     if differ(outcome, repeats):
         turn, text = _difference(outcome, repeats[-1])

@@ -49,7 +49,7 @@ def describe_used_up(seen: str, wanted: str, wall: float, needed: float) -> str:
     """
     Return the sentence that the budget of ``wall`` seconds is used up, with one that would be enough.
 
-    It was used for ``seen``, and a larger one is for what is ``wanted``, which needs at least ``needed``
+    ``seen`` says what it was used for, ``wanted`` what a larger one is for; that needs at least ``needed``
     seconds.
     """
     enough = f"{math.ceil(max(2 * wall, needed) / 60)}m"

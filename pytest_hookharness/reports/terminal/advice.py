@@ -225,7 +225,7 @@ def _allow(outcome: Outcome) -> str:
     asked = [hooked for _, hooked in outcome.trace.hooked(refusal.event)] if refusal is not None else []
     if len(asked) == 1:
         return "The hook was asked only once, so no threshold of its own could have ended this."
-    sentence = "Let the hook allow when nothing changed since its last refusal"
+    sentence = "Let the hook allow the stop if nothing changed since its last refusal"
     runs = [run for hooked in asked for run in hooked.hook_runs]
     # A field that never changes gives the hook no information.
     seen = {word: {str(run.payload[word]) for run in runs if word in run.payload} for word in _SIGNS}

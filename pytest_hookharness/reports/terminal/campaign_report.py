@@ -185,11 +185,11 @@ def table(
     heads = [squeeze(name, min(_HOOK, max(11, len(name)))) for name in names]
     lines = [_line(_HEAD, heads, first, width)]
     folded = Counter(row.untried for row in rows if row.untried and not verbose)
-    told: set[str] = set()
+    printed: set[str] = set()
     for row in rows:
         if folded[row.untried] >= _FOLDED:
-            if row.untried not in told:
-                told.add(row.untried)
+            if row.untried not in printed:
+                printed.add(row.untried)
                 words = f"{folded[row.untried]} mutations not tried: {plain(row.untried, longest)}"
                 lines += map(without_runner_command, fold_line(words, max(width, 60), _INDENT))
             continue

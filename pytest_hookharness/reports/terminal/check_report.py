@@ -142,11 +142,11 @@ def _well(checkup: CheckReport) -> list[str]:
 
 
 def _what_is_wrong(problem: Problem, place: HookSet) -> list[str]:
-    """Return what is wrong with which hooks, in as many lines as it takes."""
+    """Return the lines that say what is wrong, and with which hooks."""
     symptom = problem.symptom
     names = list_hook_names(place.hooks, symptom.hook, symptom.entries) or [symptom.hook]
     more = f" and {counted(len(names) - _MOST_NAMES, 'more hook')}" if len(names) > _MOST_NAMES else ""
-    # A command that was cut tells little, and stands in the lines below.
+    # A cut command says little; the lines below have the whole one.
     shown = ", ".join(plain(_CUT.sub("", one), _HOOK) for one in names[:_MOST_NAMES])
     where = f" {shown}{more}:" if symptom.hook else ""
     name = f"{symptom.code} {symptom.kind}" if symptom.code else symptom.kind

@@ -203,7 +203,7 @@ def _hosts(runs: Sequence[HostRun]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a run on one host went as it did: turn, result and host fact, and how that fact is known."""
+    """The reason for a run's course on one host: turn, result and host fact, and how that fact is known."""
 
     words: str
     source: str = ""

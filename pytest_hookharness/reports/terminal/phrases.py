@@ -66,7 +66,7 @@ def describe_event(event: moves.Event) -> str:
         case moves.Prompt(text=text):
             return f"writes: {quoted(text)}"
         case moves.Wait(seconds=seconds):
-            # A short wait is told as it was written.
+            # A short wait is printed as it was written.
             return f"waits {seconds:g} s" if seconds < _HOUR else f"waits {format_duration(seconds)}"
         case moves.Compact(trigger=trigger):
             return f"compacts the conversation ({plain(trigger, 20)})"

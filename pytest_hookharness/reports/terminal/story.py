@@ -195,4 +195,4 @@ def _replay(outcome: Outcome, replay_command: str) -> Iterator[str]:
         node = shlex.quote(f"{plain(str(origin.file), _LONGEST)}::{plain(outcome.scenario.id, _LONGEST)}")
         yield f"  replay: hookharness run {node} --seed {outcome.seed}"
     if outcome.chance:
-        yield "          which may go otherwise: the source names random numbers"
+        yield "          which may go differently: the source names random numbers"

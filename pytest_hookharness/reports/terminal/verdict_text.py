@@ -38,7 +38,7 @@ def first_line(outcome: Outcome, *, verbose: bool = False) -> str:
     # Each part is cut on its own: in the middle of the whole line stands what the verdict rests on.
     longest = EVERYTHING if verbose else _LONGEST
     said = [clip_words(_verdict(outcome, EVERYTHING if verbose else _LONGEST_WHY), longest)]
-    others = [item for item in _by_weight(outcome) if not _is_told(item, outcome)]
+    others = [item for item in _by_weight(outcome) if not _is_in_verdict(item, outcome)]
     if others:
         count = len(others) - 1
         more = f" (and {counted(count, 'more broken expectation')})" if count else ""
@@ -48,8 +48,8 @@ def first_line(outcome: Outcome, *, verbose: bool = False) -> str:
     return "; ".join(said)
 
 
-def _is_told(item: verdicts.Violation, outcome: Outcome) -> bool:
-    """Return whether the verdict in words says already what broke an expectation."""
+def _is_in_verdict(item: verdicts.Violation, outcome: Outcome) -> bool:
+    """Return whether the verdict in words already says what broke an expectation."""
     if item.path.endswith(_VERDICT):
         return True
     hollow = _hollow(outcome)

@@ -42,7 +42,7 @@ SHAPING = RecordShape(
     noun="a shape of standard input",
     keys=(
         Key("reversed", FlagShape(), "Keys stand in reverse order, at every depth."),
-        Key("extra", common.JSON_MAPPING, "Further keys, behind all others."),
+        Key("extra", common.JSON_MAPPING, "Further keys, after all others."),
     ),
     build=mutations.Shaping,
 )

@@ -61,7 +61,7 @@ DIGITS = frozenset("0123456789")
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The conversion of one scenario, whose folders are relative to a folder; below it if ``confined``."""
+    """The conversion of one scenario; folders are relative to ``folder``, and below it if ``confined``."""
 
     problems: Problems
     folder: Path

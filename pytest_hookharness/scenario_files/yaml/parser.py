@@ -36,7 +36,7 @@ UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 MAX_KEY_LENGTH = 1_000
 MAX_PATH_LENGTH = 2_000
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# Of the message of libyaml 0.2.6 and newer.
+# A part of the message of libyaml 0.2.6 and newer.
 _TOO_DEEP = "nesting depth"
 
 

@@ -40,9 +40,9 @@ _BETWEEN = " with turns between"
 @dataclass(frozen=True, slots=True)
 class _Stretch:
     """
-    Repetitions at the same distance, with some seconds before each beside the time between turns.
+    Repetitions at equal distances: some seconds before each, and the time between turns.
 
-    There are so many ``times`` for a cycle of one turn, and fewer for longer cycles.
+    ``times`` is their number for a cycle of one turn; longer cycles have fewer.
     """
 
     times: int
@@ -99,7 +99,7 @@ class ClockTrial:
         if threshold is None:
             return self._play_named(checkpoint)
         if threshold.allows_stop:
-            # A run that is cut while the time is narrowed down leaves what was found.
+            # If a run is cut while the time is narrowed down, the result so far stays.
             with suppress(UnknownDecisionError):
                 threshold = self._narrow(checkpoint, threshold)
                 if threshold.at.endswith(_BETWEEN):

@@ -1,4 +1,4 @@
-"""What only the source of the scripts of a repetition shows: random numbers, and decisions by the clock."""
+"""Influences that only the sources of a repetition's scripts show: random numbers, and use of the clock."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _short_files(testbed: Testbed) -> Iterator[str]:
 def growing_sizes(
     history: History, turn: int, period: int, refusals: tuple[int, int]
 ) -> tuple[GrowingSize, ...]:
-    """Return the sizes that grew in the last repetition, among them the refusals: of all time, and of it."""
+    """Return the sizes that grew in the last repetition; ``refusals`` are those so far, and those in it."""
     contents = history.changed_files((turn - period, turn))
     if isinstance(contents, str):
         return ()
@@ -82,7 +82,7 @@ def most_candidates(remaining: float, wall: float) -> int:
 def describe_untried(candidates: Candidates, turn: int, period: int, played: int) -> Iterator[str]:
     """Yield that some exact limits were not tried, and in which turn the first is reached, if so."""
     reached = (turn + number * period + 1 for number in candidates.left)
-    # What was played needs no experiment.
+    # Turns that were played need no experiment.
     if left := [each for each in reached if each > played]:
         yield (
             f"{counted(len(left), 'exact limit')} that the hooks' files suggest were not tried; the "

@@ -1,4 +1,4 @@
-"""What the cycles of one run read, and what other times decide in those that read only the clock."""
+"""The reads of the cycles of one run, and the decisions at other times if a cycle reads only the clock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # The only turn after which a log is proved early: later turns are compared with more than one turn.
 _SECOND = 2
-# Seconds: a longer repetition is not observed once more than needed.
+# Seconds: a longer repetition is observed only when that is needed.
 _QUICK = 1.0
 _CLOCK = "the clock"
 _WORDING = "what changes the words of the hooks' answers"
@@ -32,8 +32,7 @@ class ObservedCycles:
     """
     The observed cycles of one run, by their periods.
 
-    ``trials`` has what other times decided, for each cycle that reads nothing else that changes than the
-    clock.
+    ``trials`` has the decisions at other times, for each cycle in which only the clock changes.
     """
 
     def __init__(self, run: ProbedRun) -> None:
@@ -41,7 +40,7 @@ class ObservedCycles:
         self._run = run
         self._driver = run.driver
         self._history = run.history
-        # By period, and whether what hooks say was left out.
+        # By the period, and by whether the words of hooks were left out.
         self._found: dict[tuple[int, bool], Influences] = {}
         # The turn and the period of the cycle that was looked up last.
         self._proposed: tuple[int, tuple[int, bool]] | None = None
@@ -64,12 +63,12 @@ class ObservedCycles:
         """
         Return whether an observed third turn proves an endless loop in which hooks only log.
 
-        Two turns that are alike propose a cycle; a third one confirms it, and then one more is observed.
-        Where hooks seem only to log, the third is observed at once. If that proves nothing, the run goes on
-        as any other, and what was observed is forgotten: a later repetition may be less unusual.
+        Two equal turns propose a cycle, a third one confirms it, and then one more is observed. If hooks seem
+            only to log, the third turn is observed at once. If this proves nothing, the run continues as
+            usual and the observation is dropped: a later repetition may be less unusual.
 
-        A real third turn may show more than the proof: a limit of the host, what the scenario counts, or a
-        loop in the calls of the agent itself. Then there is no early proof, and none if turns are slow.
+        There is no early proof if a real third turn could show more: a limit of the host, a count that the
+            scenario expects, or a loop in the agent's own calls. There is none either if turns are slow.
 
         Args:
             last_turn: The turn in which the host would end the loop; ``None`` if it would not.

@@ -35,8 +35,8 @@ from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.reads import Influences, LookKind, Reads
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step, Trace
 from pytest_hookharness.simulation.probing.hidden_chance import find_clock_use, find_hidden_chance
+from pytest_hookharness.simulation.probing.host_values import MADE_UP, HostValues, find_host_values
 from pytest_hookharness.simulation.probing.probed_run import ProbedRun
-from pytest_hookharness.simulation.probing.told_values import MADE_UP, ToldValues, find_told
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.hook_scripts import hook_scripts
@@ -137,8 +137,8 @@ class ReadObservation:
             around = self._surroundings(paths, places, differing, repetition.files, since)
             found = self._with_opened(find_influences(runs, around), [*_opened(runs, places)])
             timed = [*find_clock_use(*scripts, str(testbed.workspace.clock.folder))] if found.clock else []
-            told = self._find_told(repetition.hook_runs)
-            timed, chance = [*timed, *told.compared], [*chance, *told.drawn]
+            used = self._find_host_values(repetition.hook_runs)
+            timed, chance = [*timed, *used.compared], [*chance, *used.hashed]
         if not found.observed:
             return found
         # The next repetition may make others of those that come or go.
@@ -149,7 +149,7 @@ class ReadObservation:
             matters=(*found.matters, *dict.fromkeys((*inputs, *chance))),
             outside=(*found.outside, *inputs),
             timed=tuple(dict.fromkeys(timed)),
-            clock=found.clock or bool(told.times),
+            clock=found.clock or bool(used.times),
             chance=found.chance or bool(chance),
             missing=tuple(dict.fromkeys(_missing(driver.steps, places))),
             unread=frozenset(
@@ -167,11 +167,11 @@ class ReadObservation:
         self._observed = turn
         return now
 
-    def _find_told(self, hook_runs: Collection[HookRun]) -> ToldValues:
-        """Return what scripts do with the times and ids in their input."""
+    def _find_host_values(self, hook_runs: Collection[HookRun]) -> HostValues:
+        """Return the times and ids of their input that the scripts of some hook runs use."""
         own = [run for run in hook_runs if not run.hook.is_one_word]
         scripts = hook_scripts(self._testbed, own)
-        return find_told([run.payload for run in own], scripts, self._testbed.facts.session_id)
+        return find_host_values([run.payload for run in own], scripts, self._testbed.facts.session_id)
 
     def _with_opened(self, found: Influences, opened: Sequence[tuple[str | None, str]]) -> Influences:
         """Return influences with the files that were opened for reading, masked ones also by name."""
@@ -259,7 +259,7 @@ def _opened(
 
 
 def _missing(steps: Collection[Step], places: Mapping[str, tuple[str | None, str]]) -> Iterator[str]:
-    """Yield the paths in the workspace that hooks looked for in vain, apart from those of Git and Python."""
+    """Yield the missing paths in the workspace that hooks looked for, except those of Git and Python."""
     hook_runs = [run.run for _, run in Trace(steps=tuple(steps)).hook_runs() if run.run is not None]
     records = [run.reads for run in hook_runs if run.reads is not None]
     # The agent need not make a file that hooks make and remove themselves, such as a lock.

@@ -20,11 +20,11 @@ class ProbedRun:
     A run that is probed, with what its probes need.
 
     Attributes:
-        turn_limit: After how many turns it is cut.
+        turn_limit: The number of turns after which it is cut.
         remaining: Returns the seconds of real time that are left.
         on_probe: Called after each probe.
         began: The time that files got when it began, in nanoseconds.
-        started: The time by the hooks' clock when it began, in seconds of the epoch.
+        started: The time of the hooks' clock when it began, in seconds since the epoch.
     """
 
     driver: SessionDriver
@@ -42,7 +42,7 @@ class ProbedRun:
 
     @property
     def clock(self) -> SessionClock:
-        """When the run began, and the present, by the hooks' clock."""
+        """The beginning of the run and the present, by the hooks' clock."""
         # Only runs that are compared in detail need it.
         from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 

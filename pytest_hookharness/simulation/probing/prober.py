@@ -180,7 +180,7 @@ class Prober:
         """
         Drive the known repetition once more, from the state before it, which must give the same.
 
-        Numbers that come out otherwise (process numbers, run times, the host's own) do not follow from the
+        Numbers that come out differently (process numbers, run times, the host's own) do not follow from the
         files. They are no longer taken for counters.
 
         Returns:

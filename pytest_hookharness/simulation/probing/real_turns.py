@@ -30,7 +30,7 @@ from pytest_hookharness.simulation.session.history import Repetition
 # Part of the real time that is spent on real turns before the first experiment.
 _SHARE_OF_TURNS = 1 / 3
 _BY_HOOKS = frozenset(("stopped", "halted"))
-# What no experiment changed and is named.
+# The most parts that no experiment changed and that the verdict names.
 _MOST = 2
 
 
@@ -103,7 +103,7 @@ class RealTurns:
             ended = self._find_end(driver, repetition)
             report = replace(report, uncapped=driver.turn - driver.out_of_time)
             if why_undecided_run(Trace(steps=tuple(driver.steps_after(repetition.point.turn)))):
-                # Nobody knows how the session goes on after a run that our own time limit ended.
+                # After a hook run that our own time limit ended, the course of the session is unknown.
                 return replace(report, uncapped=repetition.point.turn)
         if ended is None or ended.how not in _BY_HOOKS:
             return report

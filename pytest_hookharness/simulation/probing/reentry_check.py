@@ -31,9 +31,9 @@ _OF_SHELLS = frozenset({"_", "PWD", "OLDPWD", "SHLVL"})
 @dataclass(frozen=True, slots=True)
 class _PassedCall:
     """
-    A call that a guard hook let pass in a session that another hook started in a turn of the outer session.
+    A call that a guard hook allowed in a session that another hook started in a turn of the outer session.
 
-    ``added`` has the names of the variables that hooks above it have set.
+    ``added`` has the names of the variables that the hooks above it have set.
     """
 
     turn: int

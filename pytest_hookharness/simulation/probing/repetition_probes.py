@@ -90,7 +90,7 @@ class RepetitionProbes:
         repetition = self._run.last_repetition(period)
         sizes: tuple[GrowingSize, ...] = ()
         if pattern is None and not repetition.point.progress.session.reported_counts:
-            # These are only used to lengthen the transcript.
+            # The limits are only used to lengthen the transcript.
             limits = limit_sources.named_limits(driver.testbed, repetition.hook_runs)
         else:
             differing = [change.path for change in self._history.differing(turn, period)]

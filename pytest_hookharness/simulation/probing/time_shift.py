@@ -36,7 +36,7 @@ _MORE_TURNS = 9
 _MORE_QUICK_TURNS, _MORE_SLOW_RUNS = 6, 4
 # Runs in which they are to be played.
 _STEADY_LIMIT = 12
-# Runs that narrow down the time from which on the hooks decide otherwise.
+# Runs that narrow down the time from which on the hooks decide differently.
 _SEARCH_LIMIT = 14
 # Least number of turns at which the real time of a play may move its end by one turn.
 _LONG = 10
@@ -87,7 +87,7 @@ class TimeShift:
 
 def find_doubt(moved: Outcome, aged: Outcome, gap: str) -> str:
     """
-    Return why nothing follows from a run whose clock was moved; empty if a second run agrees with it.
+    Return why a run with a moved clock shows nothing; empty if a second run agrees with it.
 
     The ``gap`` is why the kernel could not move the clock for all programs.
     """
@@ -105,7 +105,7 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     """
     Return the finding that the hooks decide by the clock; ``None`` if a slow agent gets the same decisions.
 
-    Each figure in it was played. If a repeated run ends otherwise, the finding is FLAKY: the difference may
+    Each figure in it was played. If a repeated run ends differently, the finding is FLAKY: the difference may
     then be chance. Turns that follow at once take real time, though, and a hook that counts within a second
     gets another end if a second ends meanwhile. So that alone is no chance where slow agents are refused far
     longer.
@@ -163,12 +163,12 @@ def compare_starts(
     now: Outcome, begin: Callable[[float], Outcome], starts: Sequence[float]
 ) -> Finding | None:
     """
-    Return the finding that a session goes otherwise if it begins at another time; ``None`` if none does.
+    Return the finding that a session goes differently if it begins at another time; ``None`` if none does.
 
-    It is FLAKY if a play of the same time goes otherwise: the difference may then be chance.
+    It is FLAKY if a play of the same time goes differently: the difference may then be chance.
 
     Raises:
-        UnevenPlays: Such plays went otherwise at a declared pace.
+        UnevenPlays: Such plays went differently at a declared pace.
 
     Args:
         begin: Runs the same scenario, begun by a number of seconds later, until the same turn.
@@ -186,7 +186,7 @@ def compare_starts(
                     continue
                 if now.scenario.pace:
                     raise UnevenPlays(seen, again)
-                text = f"Played again, {begun}, its hooks decided otherwise than before."
+                text = f"Played again, {begun}, its hooks decided differently than before."
                 return finding_catalogue.FLAKY.found(text, turn=now.iterations)
         return _find_difference(now, other, when)
     return None
@@ -208,7 +208,7 @@ def _find_difference(now: Outcome, other: Outcome, when: str) -> Finding | None:
 def _sooner(
     now: Outcome, begin: Callable[[float], Outcome], later: float, other: Outcome
 ) -> tuple[float, Outcome]:
-    """Return the same time of a sooner day, or the next such weekday, if hooks decide otherwise then."""
+    """Return the same time of a sooner day, or the next such weekday, if hooks decide differently then."""
     for cycle in (_DAY, 7 * _DAY):
         if later > cycle and now.first_difference(sooner := begin(later % cycle)) is not None:
             return later % cycle, sooner
@@ -256,7 +256,7 @@ def _describe_repeated(pace: float, *runs: Outcome) -> str:
 
 
 def goes_alike(fast: Outcome, slow: Outcome) -> bool:
-    """Return whether two runs ended alike, and the hooks were told the same, which does not name the time."""
+    """Return whether two runs ended alike, and the hooks got the same input, which does not name the time."""
     one, other = [*fast.trace.hook_runs()], [*slow.trace.hook_runs()]
     told = [run.stdin for _, run in one] == [run.stdin for _, run in other]
     return told and not _differ(fast, slow) and all(run.transcript_opened is False for _, run in other)

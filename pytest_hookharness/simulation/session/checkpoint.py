@@ -55,7 +55,7 @@ class CheckpointEditor:
         settle(self._testbed)
 
     def lengthen_transcript(self, times: int, sizes: Collection[int]) -> None:
-        """Repeat the transcript: up to so many times, and beyond the largest size that can be reached."""
+        """Make the transcript ``times`` as long if that is possible, and longer than the reachable sizes."""
         transcript = self._testbed.transcript
         data = transcript.read_bytes() if transcript is not None and transcript.is_file() else b""
         if transcript is not None and data:

@@ -147,8 +147,8 @@ class SessionDriver:
         """
         Do what the host asks for until it needs the agent's next act, or the session has ended.
 
-        Returns the host's request; ``None`` if a limit of the harness, as the ``remaining`` seconds, ended it
-        before.
+        Returns the host's request; ``None`` if a limit of the harness, such as the ``remaining`` seconds,
+        came first.
         """
         while True:
             request = self.progress.request
@@ -253,7 +253,7 @@ class SessionDriver:
         self._reload_settings(changed)
 
     def _was_cut(self, given: Sequence[ProcessResult | Payload | None], hooks: Sequence[Hook] = ()) -> bool:
-        """Return whether the time budget cut a process, so that nothing follows from what it did."""
+        """Return whether the time budget cut a process, so that its effects show nothing."""
         cut = [isinstance(result, ProcessResult) and result.cut_by_budget for result in given]
         self.running = tuple(hook.command for hook, was in zip(hooks, cut, strict=False) if was)
         self.out_of_time = any(cut)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_hookharness.judging.state_diff.file_series import Files
     from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 
-# What the agent saw, as it was and in equal words for equal outlines.
+# The messages that the agent saw, as they were and in equal words for equal outlines.
 _Reworded: TypeAlias = tuple[tuple[Observation, ...], tuple[Observation, ...]]
 _Compared: TypeAlias = tuple[dict[int, TurnSignature], _Reworded, dict[str, str]]
 
@@ -86,7 +86,7 @@ class Repetition:
 
     def compare_decisions(self, driver: SessionDriver, remaining: Callable[[], float]) -> ProbeResult:
         """
-        Drive as many turns as the repetition has; return at the first that goes another way.
+        Drive as many turns as the repetition has, or up to the first that goes another way.
 
         Raises:
             BudgetEnded: The time ended before that.
@@ -129,10 +129,10 @@ class History:
         self._signatures: dict[int, TurnSignature] = {}
         self._distinct: dict[TurnSignature, TurnSignature] = {}
         self._wording: dict[str, str] = {}
-        # What an agent saw, and the same reworded: with each turn it sees more.
+        # The messages that an agent saw, also reworded: with each turn there are more.
         self._reworded_seen: _Reworded = ((), ())
-        # The same three where the words of hooks do not count. Both are asked for in turns.
-        self._compared_otherwise: _Compared = {}, ((), ()), {}
+        # The same three values for comparisons without the words of hooks; both sets are exchanged.
+        self._other_comparison: _Compared = {}, ((), ()), {}
         self._playback = agents.Playback()
 
     def remember(
@@ -148,7 +148,7 @@ class History:
             contents.pop(change.path, None)
             entry = state.files.get(change.path)
             is_file = entry is not None and entry.kind == "file"
-            # One that is too large, or that is no regular file any more, counts as unknown.
+            # A file that is too large, or no regular file any more, counts as unknown.
             with suppress(WorkspaceError):
                 contents[change.path] = self._read(change.path) if is_file else None
         self._contents[turn] = contents
@@ -196,7 +196,7 @@ class History:
         return stem
 
     def disregard_wording(self, turn: int, period: int) -> bool:
-        """Return whether the last turns are similar but for the words of hooks; these then stop counting."""
+        """Return whether the last turns differ only in the words of hooks; if so, ignore them from now on."""
         if self.outlines.wording_varies:
             return False
         last = range(turn, max(2 * period, turn - LONGEST_PERIOD - period), -1)
@@ -212,8 +212,8 @@ class History:
             return
         self.outlines.wording_varies = varies
         compared = self._signatures, self._reworded_seen, self._wording
-        self._signatures, self._reworded_seen, self._wording = self._compared_otherwise
-        self._compared_otherwise = compared
+        self._signatures, self._reworded_seen, self._wording = self._other_comparison
+        self._other_comparison = compared
 
     def differing(self, turn: int, period: int) -> list[Change]:
         """Return the files that differ between the states after the last repetitions, up to a turn."""
@@ -261,7 +261,7 @@ class History:
     def blur(self, turn: int) -> None:
         """Make the state after a turn equal to no other."""
         self.states[turn] = replace(self.states[turn], opaque=BLURRED)
-        for signatures in (self._signatures, self._compared_otherwise[0]):
+        for signatures in (self._signatures, self._other_comparison[0]):
             signatures.pop(turn, None)
 
     def changed_files(self, turns: tuple[int, ...], without: Collection[str] = ()) -> tuple[Files, ...] | str:

@@ -55,7 +55,7 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
     before = testbed.workspace.doubles.session_records.begin()
     for batch in hosts.start_groups(profile, hooks):
         runs, launched = run_hooks(testbed, batch, payload, min(testbed.settings.wall, remaining()))
-        # Nothing follows from what a hook did until a limit of ours cut it.
+        # The effects of a hook that our own limit cut show nothing.
         check_time(f"hooks of {event} ran")
         testbed.note_changes(started(batch, runs))
         pairs = zip(batch, runs, strict=True)
@@ -91,7 +91,7 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
 # Hosts keep their transcripts in a folder with a dot in the home folder; without one, by the usual names.
 _HOME = re.compile(r"\A(?P<home>/.+?)/\.(?:claude|codex|gemini|qwen|openhands)/")
 _USUAL_HOME = re.compile(r"\A(?P<home>/(?:home|Users)/[^/]+|/root)(?=/)")
-# Of Linux and macOS, and of the machines of GitHub Actions.
+# The folders of Linux and macOS, and of the machines of GitHub Actions.
 _TEMPORARY = r"/(?:var/)?tmp|/var/folders/[^/\s]+/[^/\s]+/T|/home/\w+/work/_temp|/__w/_temp|/dev/shm"
 # On macOS /tmp and /var are links into this folder, so one path has two names.
 _PRIVATE = re.compile(r"\A/private(?=/(?:tmp|var)/)")

@@ -3,7 +3,7 @@ Experiments that show whether a program of a hook could run: which file, text or
 
 Each conclusion needs three things, and all are ends of real processes. A probe program in the place of the
 suspect is executed, so the suspect is a program of the hook. The suspect, or something like it that certainly
-does not work, gives the end that was seen. And with an empty program in its place the hook ends otherwise,
+does not work, gives the end that was seen. And with an empty program in its place the hook ends differently,
 so the fault is the cause. What one of them does not show stays unknown, and unknown means that the hook ran.
 """
 
@@ -92,7 +92,7 @@ def _is_empty_folder(trials: TrialRuns, word: str, seen: Trial) -> bool:
 
 
 def _is_cause(trials: TrialRuns, program: InnerProgram, ended: Trial, *, known: bool) -> bool:
-    """Return whether a file that cannot be opened is a program, and a process ends otherwise with it."""
+    """Return whether a file that cannot be opened is a program, and a process ends differently with it."""
     nothing = trials.write(f"empty{program.place.suffix}", program.nothing)
     (empty,) = trials.run([trials.with_word(program.word, nothing)])
     return empty.differs_from(ended) and (known or is_read_as_program(trials, program.word))
@@ -122,7 +122,7 @@ def has_program(trials: TrialRuns, word: str) -> bool:
 
 def _find_unopened(trials: TrialRuns, seen: Trial, *, alone: bool) -> StartFailure | None:
     """
-    Return the program that some process of the hook looked for in vain.
+    Return the missing program that some process of the hook looked for.
 
     Args:
         alone: Whether the deciding program was given no program, so that it looks for one by itself, as make

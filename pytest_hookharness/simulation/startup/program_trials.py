@@ -75,7 +75,7 @@ def run_copy(
 
 def decides(trials: TrialRuns, program: InnerProgram, seen: Trial) -> bool:
     """
-    Return whether the whole hook ends otherwise with a program that does nothing in the place of another.
+    Return whether the whole hook ends differently with a program that does nothing in the place of another.
 
     A program outside of the throw-away folders is never touched; the trials of the deciding program alone
     must do.
@@ -172,7 +172,7 @@ def _fails_without(trials: TrialRuns, program: InnerProgram, name: str, seen: Tr
     if name not in program.text:
         # Another program loads it, or an option names it: then an empty one must make the difference.
         folders = _folders_of(trials, program)
-        return _ends_otherwise_with(trials, folders, name, seen) or _inner_fails_without(trials, name, seen)
+        return _ends_differently_with(trials, folders, name, seen) or _inner_fails_without(trials, name, seen)
     other, stem, changed = _with_other_name(program.text, name)
     without = run_copy(trials, program, changed, {other: stem})
     return without.ends_like(seen) and decides(trials, program, seen)
@@ -203,8 +203,8 @@ def _inner_fails_without(trials: TrialRuns, name: str, seen: Trial) -> bool:
     return False
 
 
-def _ends_otherwise_with(trials: TrialRuns, folders: Sequence[Path], name: str, seen: Trial) -> bool:
-    """Return whether the whole hook ends otherwise with empty modules of a name in some folders."""
+def _ends_differently_with(trials: TrialRuns, folders: Sequence[Path], name: str, seen: Trial) -> bool:
+    """Return whether the whole hook ends differently with empty modules of a name in some folders."""
     with trials.present({folder / path: "" for folder in folders for path, _ in modules(name)}):
         return trials.run_hook(env=search_paths(trials.decider.folder)).differs_from(seen)
 

@@ -23,7 +23,7 @@ from pytest_hookharness.simulation.startup.trial_runs import Trial, TrialRuns
 
 _WORD = re.compile(r"[^\W\d_]+")
 _MODULE = re.compile(r"\w+(\.\w+)*")
-# What looks like a file rather than a name.
+# Words that look like a file rather than a name.
 _FILE = re.compile(r".*/.*|.*\.[A-Za-z]\w{0,4}")
 _ESCAPE = re.compile(r"\\[a-z]")
 _MOST_WORDS = 6
@@ -54,7 +54,7 @@ def find_doubt(trials: TrialRuns, seen: Trial) -> str:
         return f"nonsense in the place of {word}, with no input, has a similar end"
     is_program = any(find_languages(trials, word)[0] for word in programs)
     if (is_program or not arguments) and _wants_an_argument(trials, seen):
-        return "with one more argument, and with no input, it ends otherwise"
+        return "with one more argument, and with no input, it ends differently"
     return ""
 
 

@@ -33,17 +33,17 @@ _ENOUGH = 3
 _MOST_KNOWN = 500
 _MOST_PROCESSES = 5
 _WORD = re.compile(r"[^\s\"'`;|&<>(){}=]+")
-# What looks like a file: a path, or a name with an extension.
-# Only whole words are tried, or a long one would take the square of its length.
+# Words that look like a file: a path, or a name with an extension. Only whole words are tried, or a long one
+# would take the square of its length.
 _FILE = re.compile(r"(?<![\w./~-])(?:[\w.~-]*/[\w./~-]*\w|\w[\w-]*\.[A-Za-z]\w{0,4}\b)")
 # Where a shell decides something, the command is not a simple one.
 _DECIDES = re.compile(r"[;|&\n(){}`<>]")
 _SAID = re.compile(r"[^\W\d]+")
 _LONGEST_INPUT = 1 << 16
-_OTHERWISE = "it ended otherwise when it ran again"
+_DIFFERS_AGAIN = "it ended differently when it ran again"
 _CUT = "it takes too long to be tried with other programs"
 # Doubts that a busy machine or chance may cause, so that another check may not have them.
-_MAY_CHANGE = (_OTHERWISE, _CUT)
+_MAY_CHANGE = (_DIFFERS_AGAIN, _CUT)
 # Files that are no programs and do not say what to run. Test doubles are compared by the scenario.
 _DATA = re.compile(r"\.(?:log|txt|md|jsonl|csv|out|tmp|html|css|svg|png|gif|jpe?g|db|sqlite3?)$")
 _OWN = ("bin/", "doubles/")
@@ -53,9 +53,9 @@ _Key: TypeAlias = tuple[object, ...]
 @dataclass(frozen=True, slots=True)
 class _Finding:
     """
-    Why the hook's program did not run, or why that is doubtful; neither if it ran.
+    Why the hook's program did not run, or why that is doubtful; both are empty if it ran.
 
-    A suspect hook ended as an interpreter without its program does.
+    ``suspect`` is true if the hook ended as an interpreter without its program does.
     """
 
     failure: StartFailure | None = None
@@ -74,7 +74,7 @@ _RAN = _Finding()
 @dataclass(slots=True)
 class _Checks:
     """
-    The results of the checks of one testbed, by program: how often it ran, and what it said then.
+    The results of the checks of one testbed, by program: how often it ran, and its words then.
 
     ``unsure`` has findings that hold for this testbed alone.
     """
@@ -90,7 +90,7 @@ class _Checks:
 _known: dict[_Key, _Finding] = {}
 # The words that each program said when it had run.
 _said: dict[_Key, list[frozenset[str]]] = {}
-# The last doubt about what is not known.
+# The last doubt about each program whose check found nothing.
 _unsure: dict[_Key, str] = {}
 # A program that ran is checked again only if it says a word that it did not say before, and on one testbed at
 # most `_ENOUGH` times.
@@ -106,7 +106,7 @@ def explain_failures(
     """
     Return the results of hook runs, with the reason of each that ended before its hook could run.
 
-    What the hooks changed must have been scanned; one without a spec was not started.
+    The changes by the hooks must have been scanned. A hook without a spec was not started.
     """
     checked = list(given)
     for place, (spec, run) in enumerate(zip(specs, given, strict=True)):
@@ -154,7 +154,7 @@ def _look_up(
         if len(_known) >= _MOST_KNOWN:
             for each in (_known, _unsure, _said):
                 each.clear()
-        # What chance or a busy machine may have caused must be seen in two simulations.
+        # A finding that chance or a busy machine may cause must occur in two simulations.
         if found.doubt not in _MAY_CHANGE or _unsure.get(key) == found.doubt:
             _known[key] = found
         else:
@@ -281,7 +281,7 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
             if traced is None:
                 return _Finding(doubt="processes cannot be traced here")
             if not Trial(traced.code, traced.stderr).is_same(seen):
-                return _Finding(doubt=_OTHERWISE)
+                return _Finding(doubt=_DIFFERS_AGAIN)
             decider = traced.find_decider()
             trials = TrialRuns(testbed, spec, decider)
             shown = seen if seen.stderr.strip() else trials.run_decider(seen)
@@ -300,7 +300,7 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
             if failure is None:
                 doubt = find_doubt(trials, shown) if code not in NOT_FOUND else ""
                 return _Finding(doubt=doubt or (_CUT if trials.cut else ""), suspect=bool(doubt))
-            # What the hook calls may count its runs, and then an experiment ended otherwise for that reason.
-            return _Finding(failure) if trials.run_hook().is_same(seen) else _Finding(doubt=_OTHERWISE)
+            # A program that the hook calls may count its runs, so that an experiment ends differently.
+            return _Finding(failure) if trials.run_hook().is_same(seen) else _Finding(doubt=_DIFFERS_AGAIN)
     except SnapshotError as error:
         return _Finding(doubt=f"the state cannot be saved and restored: {error}")

@@ -207,7 +207,7 @@ class TrialRuns:
         return self.may_write(Path(self.program))
 
     def looked_for(self, *kinds: LookKind, existing: bool = False) -> list[Path]:
-        """Return the files that the hook looked for in some ways, in vain or in ``existing``, last first."""
+        """Return the files that the hook looked for in some ways, missing or in ``existing``, last first."""
         if self._looks is None:
             (run,) = run_again(self._testbed, [replace(self._bounded, observed=True)])
             self._looks = (

@@ -106,7 +106,7 @@ class EndOrder:
     """
     The order in which hooks of one event end, as it was first seen in a session.
 
-    It holds until they clearly end otherwise: on a busy machine it is chance which of two hooks ends first,
+    It holds until they clearly end differently: on a busy machine it is chance which of two hooks ends first,
     and one state must not lead to two.
     """
 

@@ -75,7 +75,7 @@ def hook_scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[Hoo
                 continue
             seen.add(place)
             text = given[place] if place in given else hook_source.read_script(path)
-            # What a script names may also be its data.
+            # A file that a script names may also be its data.
             is_script = place in given or path.suffix in _SUFFIXES or text.startswith(b"#!")
             if not is_script or not _is_readable(text):
                 continue

@@ -1,5 +1,5 @@
 """
-What the source of hooks mentions: words, commands and files.
+Words, commands and files that the sources of hooks mention.
 
 It only suggests what to try and is never evidence. Only what shells and Pythons usually write is recognized;
 what a program computes is not.
@@ -81,7 +81,7 @@ _ASSIGNED = re.compile(
     rb"|\bread(?:[ \t]+-\w+)*((?:[ \t]+[A-Za-z_]\w*)+)",
     re.MULTILINE,
 )
-# What a shell script prints, unless another program reads it.
+# The output of a shell script, unless another program reads it.
 _MESSAGE = re.compile(
     rb"\b(echo|printf)\b(?:[ \t]+-[neE]+)*"
     rb"(?:[ \t]+(?:'[^']*'|\"(?:[^\"\\`$]|\\.|\$(?!\())*\"))+(?![^\n;}]*\|)",
@@ -140,8 +140,8 @@ def words(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
     """
     Return the words in the commands of hook runs and the scripts that these name, without comments.
 
-    Of Python, JavaScript and the like, only texts that start a program: `file=` and `as` are no commands.
-    Nor are variables of a shell script, unless a command of the same name is called.
+    In Python, JavaScript and the like, only texts that start a program count: `file=` and `as` are no
+    commands. Nor are variables of a shell script, unless a command of the same name is called.
     """
     return frozenset[str]().union(*map(words_of, _shell_texts(testbed, hook_runs)))
 
@@ -242,7 +242,7 @@ def _shell_texts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[byt
 def loaded(script: Path, text: bytes) -> Iterator[Path]:
     """Yield the files that a shell script loads, if they are in its folder, the one above, or below these."""
     for found in dict.fromkeys(_LOADED.findall(text)):
-        # What stands before the path may be the name of a variable.
+        # The text before the path may be the name of a variable.
         parts = found.decode().split("/")
         ends = ("/".join(parts[first:]) for first in range(len(parts)))
         files = (folder / end for end in ends for folder in (script.parent, script.parent.parent))

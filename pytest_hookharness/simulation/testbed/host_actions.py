@@ -91,10 +91,10 @@ def run_again(testbed: Testbed, specs: Sequence[ProcessSpec]) -> tuple[ProcessRe
     Run processes beside the session, to find out more about one of its hook runs.
 
     Raises:
-        BudgetEnded: The time is over; nothing follows from a run that this cut.
+        BudgetEnded: The time is over; a run that this cut shows nothing.
     """
     left = remaining()
-    # Past the clock that the kernel shows, for what traces another process cannot be traced itself.
+    # Without the clock that the kernel shows: a process that traces others cannot be traced itself.
     results = testbed.sandbox.run(specs, budget=None if math.isinf(left) else left)
     check_time("a hook was run again")
     return results

@@ -50,7 +50,7 @@ class Settings:
         seed: Seed of all made-up values.
         hook_timeout: Seconds after which a hook run is cut although its host would wait longer.
         wall: Seconds of real time that one simulation may take.
-        turns: After how many turns a run is cut; ``None`` for the scenario's own limit.
+        turns: The number of turns after which a run is cut; ``None`` for the scenario's own limit.
         tier: How hook runs are isolated from the machine; ``None`` for the best available tier.
         base: Folder below which everything is written; ``None`` for a new temporary one.
         keep: Keep the workspace of a simulation whose expectations were not met.
@@ -61,7 +61,7 @@ class Settings:
         choice: Which trials of `vary` are made, in an order that follows from the seed; ``None`` for all of
             them, family by family.
         coverage_store: Where the lines that hooks run are recorded; ``None`` if they are not.
-        warm: Fork runs of Python hooks from prepared interpreters, where they run alike then.
+        warm: Fork runs of Python hooks from prepared interpreters, if they run in the same way then.
         lead: By how many seconds the hooks' clock is ahead when a session at a declared pace begins; at least
             the budget of the first play, and the same for all plays that are compared with it.
         linger: Seconds for which processes that a hook or a command of the agent leaves running may live on;

@@ -48,7 +48,7 @@ class SavedFiles:
 
     @property
     def _touched(self) -> Touched | None:
-        """What was touched since the files were as they were; ``None`` if that is unknown."""
+        """The paths that were touched since the files were saved; ``None`` if they are unknown."""
         testbed = self._testbed
         # Elsewhere a process may give a file a name in a folder that nobody watches, and write to it by that.
         return testbed.scanner.touches.since(self._moment) if testbed.sandbox.contained else None

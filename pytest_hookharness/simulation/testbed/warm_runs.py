@@ -2,7 +2,7 @@
 Hook runs that are forked from a prepared interpreter, once it is seen that the hook runs alike then.
 
 Before the first run of a hook it is tried twice, as usual and forked, from the same files, which are restored
-each time. A hook that runs otherwise when it is forked is always started as usual.
+each time. A hook that runs differently when it is forked is always started as usual.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pytest_hookharness.model.trace import StateEntry
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.testbed.undo import undone
 
-# Whether a hook may be forked, and the difference that forbids it, by the digest of all that it depends on;
-# for the whole session.
+# For the whole pytest session: whether a hook may be forked, and the difference that forbids it, by a digest
+# of all that it depends on.
 _checked: dict[str, tuple[bool, str]] = {}
 # Seconds; a hook that takes longer gains too little for three runs more.
 _QUICK = 1.0

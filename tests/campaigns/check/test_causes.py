@@ -6,7 +6,7 @@ import pytest
 
 from pytest_hookharness.campaigns.check.causes import certain, independent, settled
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
-from pytest_hookharness.campaigns.check.static.mendable_hooks import NOT_EXECUTABLE
+from pytest_hookharness.campaigns.check.static.correctable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import RunCommand, Script, Stop
@@ -94,7 +94,7 @@ def test_a_phase_of_a_hook_that_allows_nothing(hook, left):
     ],
 )
 def test_a_revert_by_a_hook_that_is_known_to_remove_imports(kind, hook, left):
-    """A revert in a session is not told again if the source of one of its hooks already shows it."""
+    """A revert in a session is not reported again if the source of one of its hooks already shows it."""
     static = StaticResult(symptoms=(Symptom(kind="PINGPONG", hook="bash x.sh", text="Removes imports."),))
     seen = SymptomEvidence(
         id="x",

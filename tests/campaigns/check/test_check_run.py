@@ -200,7 +200,7 @@ def test_nothing_is_planned_once_no_session_may_start(harness, tmp_path):
 
 @pytest.mark.nightly
 def test_a_hook_that_is_cut_keeps_no_time_from_the_others(harness, tmp_path):
-    """A hook that the harness cuts runs once and is told once; the others are tried in further sessions."""
+    """A hook that the harness cuts runs once and is reported once; further sessions try the others."""
     hooks = {"SessionStart": "exec sleep 600", "PostToolUse": "echo x >>log", "Stop": "echo No. >&2; exit 2"}
     settings = {event: [{"hooks": [{"type": "command", "command": words}]}] for event, words in hooks.items()}
     (tmp_path / ".claude").mkdir()

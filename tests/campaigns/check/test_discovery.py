@@ -11,7 +11,7 @@ from pytest_hookharness.campaigns.check.grouping import summarise
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_each_event, plan_usual
 from pytest_hookharness.campaigns.check.static_checks import check_statically
-from pytest_hookharness.campaigns.check.tried_sessions import describe_mended
+from pytest_hookharness.campaigns.check.tried_sessions import describe_corrections
 from pytest_hookharness.frontends.node_ids import anchor
 from pytest_hookharness.model.moves import WORKSPACE
 from pytest_hookharness.reports.terminal.check_report import announcement, headline
@@ -437,13 +437,13 @@ def test_settings_with_comments(tmp_path, text, found):
 
 
 def test_a_report_says_that_comments_were_left_out(tmp_path, harness):
-    """What the sessions of settings with comments had in another way is told, and only of these."""
+    """The report names the corrections in sessions of settings with comments, and only those."""
     at(tmp_path, ".cursor/hooks.json", '// Ours.\n{"hooks": {"stop": [{"command": "true"}]}}')
     (place,) = find_hook_sets(tmp_path)
     outcome = play_session(plan_each_event(place), harness.settings, harness.resources)
-    (told,) = describe_mended(place, [outcome])
+    (told,) = describe_corrections(place, [outcome])
     assert told.startswith("In all sessions, the settings had no comments")
-    assert [*describe_mended(replace(place, flaws=()), [outcome])] == []
+    assert [*describe_corrections(replace(place, flaws=()), [outcome])] == []
 
 
 @pytest.mark.parametrize("file", [".claude/settings.json", "hooks/hooks.json"])

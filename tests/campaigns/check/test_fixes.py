@@ -317,7 +317,7 @@ def test_a_gate_whose_check_fails_is_limited(project, forgetful):
 @pytest.mark.slow
 @pytest.mark.nightly
 def test_a_second_fix_of_a_limited_hook(project):
-    """A command that another fix changed already is changed further; its own fix is told alone."""
+    """A command that another fix changed already is changed further; its own fix is reported alone."""
     report = checked(project("$CLAUDE_PROJECT_DIR/hooks/hook.sh"))
     fixes = {problem.symptom.kind: problem.fix for problem in report.problems}
     limited = '--after 3 -- "$CLAUDE_PROJECT_DIR"/hooks/hook.sh'

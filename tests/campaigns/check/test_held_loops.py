@@ -113,7 +113,7 @@ def test_a_tool_that_the_start_of_a_loop_needs_too(met):
 
 
 @pytest.mark.nightly
-def test_a_loop_of_whoever_stops_first(met):
+def test_a_loop_of_the_first_session_that_stops(met):
     """A loop that learns its session from its first stop is also tried with another session beside it."""
     found, played = met(LEARNS, START)
     (finding,) = (one for one in played(found.sessions[1]).outcome.findings if one.name == "WRONG-KEY")
@@ -122,7 +122,7 @@ def test_a_loop_of_whoever_stops_first(met):
 
 @pytest.mark.nightly
 def test_a_loop_that_ends_with_the_first_prompt_of_another_session(met):
-    """That another session removes the state of a loop is told once, and no session is played beside it."""
+    """If another session removes the state of a loop, this is reported once, without a second session."""
     found, _ = met(f'{ASKED}[ -f "$F" ] || exit 0; echo "Go on." >&2; exit 2\n', TASK)
     assert ["removes .claude/loop.json" in one.symptom.text for one in found.problems] == [True]
     assert [one.scenario.vary[0].family for one in found.sessions] == ["tools"]
@@ -185,4 +185,4 @@ def test_a_loop_that_another_session_changes(plugin, harness, text, command, doe
     if does:
         said = f"Stop: a session that did not start the loop {does} .claude/loop.json, its state."
         assert found[0].symptom.text == said
-        assert found[0].active == "start.md used, as it was when it began"
+        assert found[0].session.active == "start.md used, as it was when it began"

@@ -59,7 +59,7 @@ def test_a_kind_can_be_asked_for(kind):
 
 @pytest.mark.parametrize(("text", "left"), [("3 lines in a: 0 instead of 4.", 1), ("3 lines in b: 0.", 2)])
 def test_a_race_that_fewer_hooks_show(text, left):
-    """Updates that one hook loses alone are not told again of it and another one."""
+    """Updates that one hook loses alone are not reported again for it and another one."""
     scenario = Scenario(name="race", host="claude-code")
     both = Symptom(kind="LOST-UPDATES", hook="./a.sh, ./b.sh", text=f"PostToolUse: {text}")
     alone = Symptom(kind="LOST-UPDATES", hook="./a.sh", text="PostToolUse: 3 lines in a: 1 instead of 2.")
@@ -101,7 +101,7 @@ def test_guards_that_need_the_same_program(other, said):
     ],
 )
 def test_what_a_source_says_is_told_of_its_own_hook(other, text):
-    """Where two hooks need the same program for different things, only what both have in common is told."""
+    """If two hooks need one program for different things, the report has only what both have in common."""
     without = "with no `jq` on the PATH, nothing is refused"
     said = {"./a.sh": f"Stop: `jq` writes every refusal, so {without}.", "./b.sh": f"PreToolUse: {other}"}
     problems = [

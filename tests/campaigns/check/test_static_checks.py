@@ -52,7 +52,7 @@ def kinds(result):
 
 
 def test_a_rule_that_raises(tmp_path, monkeypatch, found):
-    """An error in one rule is told, with what the other rules found, and the check does not pass."""
+    """An error in one rule is reported, with what the other rules found, and the check does not pass."""
 
     def raising(_):
         raise TypeError("unhashable type")
@@ -423,7 +423,7 @@ def test_hooks_with_one_matcher_that_fits_nothing_are_one_problem(found):
 
 
 def test_front_matter_without_groups(tmp_path):
-    """Entries of front matter without a list `hooks` are told once, with the name of the file."""
+    """Entries of front matter without a list `hooks` are reported once, with the name of the file."""
     entries = "".join(f"    - matcher: {tool}\n      command: ./x.sh\n" for tool in ("Bash", "Edit"))
     text = f"---\nname: safe\nhooks:\n  PreToolUse:\n{entries}---\n"
     at(tmp_path, ".claude/skills/safe/SKILL.md", text)
@@ -436,7 +436,7 @@ def test_front_matter_without_groups(tmp_path):
 
 
 def test_conditions_as_matchers_are_one_cause(found):
-    """Conditions in the place of matchers are told once with all their hooks, by what they fit."""
+    """Conditions in the place of matchers are reported once with all their hooks, by what they fit."""
     either = 'tool == "Edit" || tool == "Write"'
     none = 'tool == "Edit" && tool_input.file_path matches "x"'
     result = found(
@@ -515,7 +515,7 @@ def test_an_event_by_its_name_elsewhere(tmp_path):
 
 @pytest.mark.nightly
 def test_a_missing_program_that_stops_the_agent(tmp_path, found, harness):
-    """Where a host takes a hook that cannot run for a refusal, that is told once, and others are tried."""
+    """If a host takes a hook that cannot run for a refusal, it is reported once, and others are tried."""
     never = "echo Again. >&2; exit 2"
     found(("BeforeModel", "no-such-runner"), ("AfterTool", "true"), ("AfterAgent", never), place="gemini-cli")
     (hook_set,) = find_hook_sets(tmp_path)
@@ -713,14 +713,14 @@ def test_a_key_that_no_host_sends(tmp_path, found, script, text, said):
     ],
 )
 def test_a_key_whose_value_is_not_used(tmp_path, found, script, text):
-    """Nothing follows from a wrong key whose value the script does not use."""
+    """A wrong key whose value the script does not use is not reported."""
     at(tmp_path, f"hooks/{script}", text)
     assert not kinds(found(("Stop", f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"')))
 
 
 @pytest.mark.parametrize(("call", "named"), [("", False), ("print(answered(data))\n", True)])
 def test_a_key_in_a_function_that_is_not_called(tmp_path, found, call, named):
-    """Nothing follows from a wrong key that only a function without a call reads."""
+    """A wrong key that only an uncalled function reads is not reported."""
     text = "def answered(data):\n    if data:\n        return data.get('tool_output')\n\n"
     at(tmp_path, "hooks/x.py", f"{text}data = json.load(sys.stdin)\nprint(data['tool_name'])\n{call}")
     result = found(("PostToolUse", 'python3 "$CLAUDE_PROJECT_DIR/hooks/x.py"'))

@@ -109,7 +109,7 @@ def test_no_cap_ends_what_the_hooks_do_not(harness, tmp_path):
 
 @pytest.mark.slow
 def test_a_stop_that_no_hook_allowed_is_not_known(harness, tmp_path):
-    """If the hook could not run, the host allows the stop, and nothing follows from that."""
+    """If the hook could not run, the host allows the stop, which proves nothing."""
     given = expansion_task(REFUSES, [Stop()], settings=harness.settings, hooks={"Stop": "./missing.sh"})
     found = expand(given, resources(harness, tmp_path))
 

@@ -8,7 +8,7 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.guard_sessions import plan_rewordings
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
-from pytest_hookharness.campaigns.guards.file_neighbours import prove_readers
+from pytest_hookharness.campaigns.guards.file_lookalikes import prove_readers
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.moves import FIRST_PROMPT, Read, RunCommand
@@ -73,7 +73,7 @@ def test_a_guard_that_asks_about_commands(guard):
 
 @pytest.mark.slow
 def test_a_guard_of_files_that_forgets_commands(guard):
-    """A guard that refuses to read a file with secrets, and lets a command print it, is told."""
+    """A guard that refuses to read a file with secrets, and lets a command print it, is reported."""
     assert guard(OF_FILES) == ["Reading .env with Read is refused, but `cat .env` is allowed."]
 
 

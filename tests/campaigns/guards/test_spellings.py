@@ -285,7 +285,7 @@ def test_a_bypass_is_proved_beside_the_command(guard):
 
 @pytest.mark.slow
 def test_a_question_is_no_refusal(guard):
-    """A guard that asks about the command, and not about another spelling, is told in these words."""
+    """A guard that asks about the command, and not about another spelling, is reported in these words."""
     _, outcome = guard(QUESTION, proof)
     (found,) = bypasses(outcome)
     assert found.text.startswith("`rm -rf build` is asked about, but the same command in another spelling")

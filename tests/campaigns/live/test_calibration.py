@@ -11,7 +11,7 @@ from pytest_hookharness.campaigns.live.comparison import Difference, compare
 from pytest_hookharness.campaigns.live.live_scenario import check_playable
 from pytest_hookharness.campaigns.live.question import Question, compose_session
 from pytest_hookharness.campaigns.live.question_battery import generate_battery
-from pytest_hookharness.campaigns.live.session_record import ComparableSession, RecordedRun, Told
+from pytest_hookharness.campaigns.live.session_record import ComparableSession, RecordedRun, SeenText
 from pytest_hookharness.hosts.profiles.shared import Calibration, read_calibrations
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -61,7 +61,7 @@ class Program:
             (run("PreToolUse", mark), *([run("PostToolUse", mark)] if mark not in wrong else []))
             for mark in marks
         ]
-        told = tuple((Told(text="Go."),) for _ in marks)
+        told = tuple((SeenText(text="Go."),) for _ in marks)
         return ComparableSession(runs=((), *runs), told=told, files={}, end="", folders=())
 
 

@@ -10,7 +10,12 @@ from pytest_hookharness.campaigns.live.comparison import compare
 from pytest_hookharness.campaigns.live.listed_differences import LISTED, ListedDifference
 from pytest_hookharness.campaigns.live.live_record import live_record
 from pytest_hookharness.campaigns.live.normalisation import normalised, normalised_text
-from pytest_hookharness.campaigns.live.session_record import ComparableSession, RecordedRun, Told, read_tapped
+from pytest_hookharness.campaigns.live.session_record import (
+    ComparableSession,
+    RecordedRun,
+    SeenText,
+    read_tapped,
+)
 from pytest_hookharness.reports.trace.read import first_mismatch
 from pytest_hookharness.reports.trace.schema import DEFINITIONS, RECORDS
 
@@ -35,7 +40,7 @@ def session(base="/a", **changes):
             (run("PreToolUse"), run("PostToolUse")),
             (run(),),
         ),
-        told=((Told(text="Go."),), (Told(text=f"wrote {base}/workspace/a.txt"),)),
+        told=((SeenText(text="Go."),), (SeenText(text=f"wrote {base}/workspace/a.txt"),)),
         files={"workspace/a.txt": "file 644 one"},
         end="it ended by itself",
         folders=((f"{base}/workspace", "workspace"), (f"{base}/home", "home")),
@@ -79,11 +84,11 @@ RUNS = session().runs
         ),
         ({"runs": (*RUNS[:2], (run(newline="\n"),))}, [("final newline", "False", "True")]),
         (
-            {"told": (session().told[0], (Told(text="wrote nothing"),))},
+            {"told": (session().told[0], (SeenText(text="wrote nothing"),))},
             [("told", "wrote <workspace>/a.txt", "wrote nothing")],
         ),
         (
-            {"told": ((*session().told[0], Told(text="look", event="Stop")), session().told[1])},
+            {"told": ((*session().told[0], SeenText(text="look", event="Stop")), session().told[1])},
             [("told", "nothing", "look")],
         ),
         ({"told": session().told[:1]}, [("turns", "2", "1")]),
@@ -99,7 +104,7 @@ def test_one_difference(change, found):
 
 def test_a_text_in_several_parts():
     """A text of the simulation agrees if the model of the real program got it in parts."""
-    parts = (Told(text="wrote "), Told(text="/a/workspace/a.txt"))
+    parts = (SeenText(text="wrote "), SeenText(text="/a/workspace/a.txt"))
 
     assert not differences(session(told=(session().told[0], parts)))
 
@@ -108,7 +113,7 @@ def test_the_first_difference_of_the_session_comes_first():
     """Differences come in the order of the session, whatever their category; those about all of it last."""
     real = session(
         runs=(RUNS[0], RUNS[1], (run(more=1),)),
-        told=(session().told[0], (Told(text="wrote nothing"),)),
+        told=(session().told[0], (SeenText(text="wrote nothing"),)),
         end="it went on",
     )
 

@@ -77,7 +77,7 @@ def test_a_testbed_that_cannot_be_opened():
 
 
 def test_hooks_of_other_loops_that_stay_are_told(tmp_path):
-    """Hooks of other loops that ran in the scenario of a loop all the same are told as such."""
+    """Hooks of other loops that ran in the scenario of a loop all the same are reported as such."""
     (command,) = (hook["command"] for hook in WHOLE.hooks["Stop"][0]["hooks"])
     with Harness(Settings(base=tmp_path)) as harness:
         outcome = harness.simulate(with_acts(Stop()))

@@ -162,7 +162,7 @@ def test_words_count_by_where_they_stand(mutation, refused, name):
 
 
 def test_a_question_is_told_as_such():
-    """A hook that asks about words that are only data is told in these words, as is one that misses code."""
+    """A hook that asks about words that are only data is reported as asking, as is one that misses code."""
     question = replace(REFUSED, decision=replace(REFUSED.decision, ruling=Ruling.ASK))
     varied = trace(CALL, called(CONTROL), CALL, question, called(TRIED, refused=True))
     missed = trace(CALL, called(CONTROL), CALL, ALLOWED, called(TRIED))

@@ -173,7 +173,7 @@ def test_what_a_loaded_file_calls_may_be_missing(vary):
 
 @pytest.mark.slow
 def test_chance_is_not_blamed_on_a_mutation(vary):
-    """A hook that decides otherwise in the unchanged scenario too is no finding, and a note says so."""
+    """A hook that decides differently in the unchanged scenario too is no finding, and a note says so."""
     base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
     base = replace(base, scenario=replace(base.scenario, vary=(VaryRequest("key-order"),)))
     runner = Coin([other, base, other, other])

@@ -35,7 +35,7 @@ _REFUSES_BY_CODE = re.compile(
 _KNOWS = re.compile(
     r"permissionDecision\b|\bdecision\\?[\"']?\s*:\s*\\?[\"'](?:block|deny)|\bpermission\\?[\"']?\s*:"
 )
-# A printed text, and the status at most two lines behind it.
+# A printed text, and the status at most two lines after it.
 _SAID = re.compile(
     r"^[ \t]*(?:echo[ \t]+(?:-e[ \t]+)?|printf[ \t]+|console\.(?:error|log)\(\s*|print\(\s*f?"
     r"|sys\.stderr\.write\(\s*f?)"
@@ -82,7 +82,7 @@ _TOLD = re.compile(
 )
 _NO = re.compile(r"\b(?:not|never|no|only|user)\b|n't|\bnon-", re.IGNORECASE)
 _NO_REFUSAL = re.compile(r"\W*(?:usage|warning|note)\b", re.IGNORECASE)
-# The status behind an answer, and lines that do not lead elsewhere before it.
+# The status after an answer, and lines that do not lead elsewhere before it.
 _ENDS = re.compile(_EXIT)
 _BRANCH = re.compile(r"\b(?:if|elif|else|fi|case|esac|def|function|for|while|except|catch)\b|;;")
 _NEAR, _MOST = 12, 100
@@ -187,7 +187,7 @@ def _lost_texts(hook_set: HookSet, hook: Hook) -> Iterator[str]:
 
 
 def _surely_ends(text: str, number: int) -> bool:
-    """Return whether the status behind a line stands alone in a line of the same margin."""
+    """Return whether the status after a line stands alone in a line of the same margin."""
     lines = text.splitlines()[number - 1 : number + _NEAR]
     end = next((line for line in lines if _ENDS.search(line)), "")
     found = _ENDS.match(end.lstrip())
@@ -204,7 +204,7 @@ def _says_that_a_check_failed(text: str, found: re.Match[str]) -> bool:
 
 
 def _status_behind(text: str, number: int) -> int:
-    """Return the status with which a script ends behind a line, whatever happens; 0 if that is unknown."""
+    """Return the status with which a script ends after a line, whatever happens; 0 if that is unknown."""
     for line in text.splitlines()[number - 1 : number + _NEAR]:
         if found := _ENDS.search(line):
             return int(found["code"])

@@ -1,8 +1,8 @@
 """
 Warnings of a shell script that also refuses: printed where the host passes them to nobody, as it then allows.
 
-Only a text is named behind which the script surely ends with 0 unless another condition holds. The conditions
-and the ends behind it are read. Left out are a script that replaces its output, or ends in a way of its own,
+Only a text is named after which the script surely ends with 0 unless another condition holds. The conditions
+and the ends after it are read. Left out are a script that replaces its output, or ends in a way of its own,
 and a text beside which the script sets a variable, if it may refuse later.
 """
 
@@ -39,7 +39,7 @@ _TOKEN = re.compile(
     r"(?P<word>if|elif|else|fi|case|esac|for|while|until|select|done|exit|exec|return)(?![\w-])"
     r"(?:[ \t]+(?P<status>[^\s;)}]+))?|(?P<arm>;;)"
 )
-# The last command; a here-document behind it is hidden.
+# The last command; a here-document after it is hidden.
 _ENDS_WELL = re.compile(r"(?:^|\n)[ \t]*(?:fi|esac|true|:|(?:echo|printf|cat)\b[^\n|&]*)(?:\n_*)*\s*\Z")
 _OWN_WAY = re.compile(r"^[ \t]*(?:trap\b|exec[ \t]+\d*[<>]|(?:function[ \t]+)?echo\b[ \t]*\()", re.MULTILINE)
 # Answers that the host may read in the place of plain text.
@@ -49,7 +49,7 @@ _ANSWERS = re.compile(
 _WAYS = r"\bgetopts\b|\bcase[ \t]+\"?\$\{?[1@*]"
 _ARGUMENTS = re.compile(rf"{_WAYS}|^[^\n{{]*[\"' \t]\$\{{?[1@](?![\w])", re.MULTILINE)
 _OF_A_HOST = re.compile(r"\b(?:tool_input|tool_name|tool_response|hook_event_name)\b")
-# What only says how it is, and what tells somebody to do something.
+# Words of a statement, and words of an instruction.
 _NOTE = re.compile(
     r"^\W*(?:note|hint|tip)\b|\bno \w+ found\b|\boverrid|(?<!not )\ballow(?:ed|ing)\b", re.IGNORECASE
 )
@@ -70,7 +70,7 @@ _MOST, _FAR = 60, 2000
 
 def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> Iterator[tuple[str, str]]:
     """
-    Yield the streams and the texts of advice behind which a shell script ends with 0.
+    Yield the streams and the texts of advice after which a shell script ends with 0.
 
     A warning alone may be for a log, but not at calls and prompts. Loaded texts are given as far as known.
     """
@@ -117,7 +117,7 @@ def reads_input(text: str) -> bool:
 
 
 def _printed(script: ShellScript) -> Iterator[tuple[int, int, str, str]]:
-    """Yield advice that a script prints: its place, the place behind it, the stream and the words."""
+    """Yield advice that a script prints: its place, the place after it, the stream and the words."""
     for found in _ECHO.finditer(script.code):
         words = " ".join(found["text"].split())
         if is_advice(words) and script.is_code(found.start("mark")):
@@ -155,6 +155,6 @@ def _ends_with_zero(shown: str, place: int) -> bool:
 
 
 def _is_conditional(shown: str, place: int) -> bool:
-    """Return whether a command stands behind another one that decides whether it runs."""
+    """Return whether a command stands after another one that decides whether it runs."""
     begin = max(shown.rfind(mark, 0, place) for mark in ("\n", ";")) + 1
     return re.search(r"&&|\|\|", shown[begin:place]) is not None

@@ -1,8 +1,8 @@
 """
 Answers below ``hookSpecificOutput`` that are lost: in keys that no host reads there, or for another event.
 
-Hosts ignore unknown keys there without a word. A key that any host reads there is left out, as newer versions
-of another one may read it too. The reason of an allow is read, but only the user gets it.
+Hosts silently ignore unknown keys there. A key that any host reads there is left out, as newer versions of
+another one may read it too. The reason of an allow is read, but only the user gets it.
 """
 
 from __future__ import annotations

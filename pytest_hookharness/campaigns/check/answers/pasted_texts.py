@@ -20,7 +20,7 @@ from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
 )
 from pytest_hookharness.campaigns.check.static.pasted_code import texts_of_input
 
-# What a host reads in an answer, at any host.
+# Keys that some host reads in an answer.
 _ANSWERS = re.compile(
     r"\"(?:decision|permission\w*|reason|user_?message|agent_?message|additional_context|additionalContext|systemMessage"
     r"|stopReason|followup_message|continue|hookSpecificOutput)\"\s*:"
@@ -36,7 +36,7 @@ _ASSIGNED = re.compile(
 )
 # Behind a text: a file or another program gets it.
 _TO_OTHERS = re.compile(r"^[^;&|>]*(?:\|(?!\|)|1?>(?![ \t]*&[ \t]*1))")
-# What gives a variable another value, or shows that only harmless letters stand in it.
+# Code that changes a variable, or shows that it has only harmless letters.
 _ELSEWHERE = (
     r"\bread\s[^\n;|]*\b{0}\b|\bfor\s+{0}\s+in\b|\bprintf\s+-v\s+{0}\b|\$\{{{0}[/%#@:^,]"
     r"|\$\{{?{0}\}}?\"?\s+-(?:eq|ne|lt|le|gt|ge)\b|\(\([^)\n]*\b{0}\b"
@@ -45,7 +45,7 @@ _ELSEWHERE = (
     r"|^[ \t]*(?!export|local|readonly|declare|unset|read|return|echo|printf)\w+[ \t]+{0}[ \t]*$"
 )
 _OF_A_PATH = re.compile(r"\.(?:file_path|path|url)\b|[\"'](?:file_path|path|url)[\"']")
-# What prints lines in which any letter may stand.
+# Commands that print lines with any letters.
 _SUBJECTS = re.compile(r"git[ \t]+(?:-C[ \t]+\S+[ \t]+)?(?:log|show)\b")
 _LINES = re.compile(
     r"cat[ \t]+[^|;]*\.(?:md|log)\b|(?:head|tail)[ \t]+-(?:n[ \t]*)?(?:[2-9]|1\d)"
@@ -53,7 +53,7 @@ _LINES = re.compile(
     r"(?:npm|pnpm|yarn|npx|bunx?|cargo|pytest|python3? -m pytest|ruff|mypy|tsc|eslint|go (?:test|vet|build)"
     r"|make|uv run|just|gradle|mvn|dotnet|mix)\b[^\n]*\s2>&1"
 )
-# What a pipe may go through without a mark being taken away.
+# Commands of a pipe that remove no quotation marks.
 _KEEPS = frozenset(["head", "tail", "grep", "sort", "uniq", "cat", "tr", "sed"])
 _PIPED = re.compile(r"(?<!\|)\|(?!\|)\s*([A-Za-z_][\w.-]*)")
 # Lines of another text, of which the script takes several.
@@ -75,7 +75,7 @@ _BETWEEN = re.compile(
 )
 # Stands in the place of its quotes.
 _MARK = "\x01"
-# What may take marks away, or print one number or one word.
+# Commands that may remove quotation marks, or print one number or one word.
 _SAFE = re.compile(
     r"\b(?:awk|python[\d.]*|node|perl|base64|wc|cut|jq|printf|od|xxd)\b|\b(?:sed|tr)\b[^|]*(?:\"|\[\^|-c)"
     r"|grep[ \t]+(?:-\w+[ \t]+)*-\w*[coqlL]"
@@ -95,11 +95,11 @@ def pasted_texts(text: str) -> Iterator[tuple[str, int]]:
     script = shell_script_of(text)
     if script is None or not (free := _free_texts(script.code)):
         return
-    told = set[str]()
+    reported = set[str]()
     for place, names in _in_answers(script):
         for name in names:
-            if name in free - told and not _is_its_own(name, script, place, free):
-                told.add(name)
+            if name in free - reported and not _is_its_own(name, script, place, free):
+                reported.add(name)
                 yield _SAID.format(name), script.line_of(place)
 
 

@@ -1,4 +1,4 @@
-"""What Python scripts print to standard output as it is written, and with which status they end behind it."""
+"""Texts that Python scripts print to standard output as they are written, and the exit status after them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.judging.recurrence.python_tree import parse_python
 
-# What may send the output elsewhere, or let a person start the script.
+# Code that may redirect the output, or let a person start the script.
 _ELSEWHERE = re.compile(r"redirect_stdout|sys\.stdout\s*=|argparse|sys\.argv|isatty")
 _EXITS = re.compile(r"(?:sys\.|os\._?)?exit\((?P<code>[^()]*)\)|raise SystemExit\((?P<raised>[^()]*)\)")
 

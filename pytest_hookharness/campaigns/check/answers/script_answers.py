@@ -18,7 +18,7 @@ from pytest_hookharness.model.protocol import Hook
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 _NESTED, _NAME = "hookSpecificOutput", "hookEventName"
 _OBJECT = re.compile(rf"{_NESTED}\\?[\"']?\s*:\s*(?=\{{)")
-# What a shell script prints: a here-document whose variables are filled in, or an `echo` of one text.
+# The output of a shell script: a here-document whose variables are filled in, or an `echo` of one text.
 _PRINTED = re.compile(
     r"^[ \t]*cat\s*<<-?\s*(?P<end>\w+)\s*\n(?P<lines>\s*\{.*?)\n\s*(?P=end)\s*$"
     r"|^[ \t]*(?:echo|printf\s+'%s(?:\\n)?')\s+\"(?P<text>\s*\{(?:[^\"\\]|\\.)*\})\"\s*$",
@@ -57,7 +57,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _end_of_object(text: str, begin: int) -> int:
-    """Return the place behind the object that begins at a place; the same place if there is none."""
+    """Return the place after the object that begins at a place; the same place if there is none."""
     depth = 0
     for place in range(begin, len(text)):
         depth += {"{": 1, "}": -1}.get(text[place], 0)

@@ -49,7 +49,7 @@ _DOCUMENT = re.compile(r"^\s*cat\s*<<-?\s*['\"]?\w+['\"]?\s*$")
 _SENT_ON = re.compile(r">&|(?<!\|)\|(?!\|)|\w=[\"']?\$\(")
 _TO_ERROR = re.compile(r">&\s*[2\"$]|/dev/stderr|\bexec\b|\beval\b|\bset\s+-\w*x")
 _ELSEWHERE = re.compile(r"(?<![0-9&])>(?!&)|(?<!\|)\|(?!\|)")
-# What writes nothing to standard error, unless it fails.
+# Commands that write nothing to standard error unless they fail.
 _QUIET = re.compile(
     r"\s*(?:(?:if|elif|while|until|then|else|do|!|\{|local|export|readonly|declare)\s+)*"
     r"(?:echo|printf|cat|\w+\+?=|\[|\(\(|:|true|false|rm|mv|cp|mkdir|touch|jq|git|sed|grep|tail|head|awk|cut|tr|set|shift"
@@ -65,7 +65,7 @@ _QUOTED = re.compile(r"^\s*(?:-\w+\s+)*(['\"])(?P<text>.*?)(?<!\\)\1")
 _BARE_FORMAT = re.compile(r"^\s*(?:--\s+)?(['\"]?)(?:%[sb]|\\n|[ ])+\1(?=\s)")
 _WORD = re.compile(r"[\w-]+")
 _NAMED = re.compile(r"\s*(?:then\s+|else\s+|do\s+)?([A-Za-z_][\w-]*)(?=\s|$|;)")
-# What a function says before it fails, which is no reason of a refusal.
+# The message of a function before it fails, which is no reason of a refusal.
 _FAILS = re.compile(r"^[^\n]*>&\s*2[ \t]*(?:\n[ \t]*|;[ \t]*)(?:return|exit)[ \t]+[1-9][^\n]*$", re.MULTILINE)
 # What writes an error in Python, and what replaces the output, or prints at the end.
 _LOUD = re.compile(r"stderr|os\.write\(\s*2|logg(?:er|ing)|warnings?\.|traceback")
@@ -87,7 +87,7 @@ def silent_refusal(hook_set: HookSet, hook: Hook) -> str:
     profile = hosts.find(hook_set.host)
     by_status = profile.replies.rules.get("code refuses")
     texts = hook_set.scripts_of(hook)
-    # Of some hosts nobody says from which stream they take the reason.
+    # For some hosts it is not documented from which stream they take the reason.
     if by_status is None or "standard error" not in by_status.text:
         return ""
     is_known = hook.event in profile.events and hook.type == "command" and len(texts) == 1

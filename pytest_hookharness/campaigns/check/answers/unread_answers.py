@@ -35,13 +35,13 @@ from pytest_hookharness.model.protocol import Basis, Hook, Json
 _IGNORED, _NO_EFFECT = "ignored: ", " has no effect on "
 # Keys whose values are texts, so that an unknown one is a text too.
 _TEXT = re.compile(r"(?:reason|context|message|feedback|text)$|^output$", re.IGNORECASE)
-# What the agent is to be told, at any host.
+# Keys of texts for the agent, on all hosts.
 _FOR_THE_AGENT = frozenset({
     "additionalContext", "additional_context", "agent_message", "agentMessage", "followup_message", "context",
 })  # fmt: skip
 # The same, if the host reads nothing of an answer.
 _SAYS = frozenset(["message", "feedback", "warning"])
-# What changes a call, computed by code.
+# Keys that change a call, computed by code.
 _CHANGES = frozenset(["updatedInput", "updated_input"])
 # Agents that have hooks and no profile here.
 _OTHER_AGENTS = re.compile(r"\b(?:opencode|windsurf|cline|aider|kiro|kilo ?code|roo ?code)\b", re.IGNORECASE)
@@ -52,7 +52,7 @@ _SETTINGS, _LARGEST = frozenset([".json", ".toml", ".yaml", ".yml"]), 1 << 16
 _WITH_DEFAULT, _SET_HERE = re.compile(r"\$\{\w+(?=:?-)"), re.compile(r"\bexport[ \t]+(\w+)=")
 # Values of each type that a host tells apart.
 _ANY: Sequence[Json] = (COMPUTED, True, 0, {}, [])
-# What helps, by words of the reason.
+# The advice, by words of the reason.
 _ADVICE = {
     "; the host knows ": "Write a word that the host knows, or print nothing if the hook does not decide.",
     "it reads hookSpecificOutput": "Move the text below `hookSpecificOutput`, beside `hookEventName`.",
@@ -93,20 +93,20 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
     readable = any(_says_something(one.value) and not _fault(hook_set.host, hooks[0], one) for one in answers)
     others = [*named_hosts(hook_set.host, text)]
     if answers and others:
-        others = [*named_hosts(hook_set.host, _told_apart(hook_set, script, text))]
+        others = [*named_hosts(hook_set.host, _without_idle_names(hook_set, script, text))]
     readable = readable or _OTHER_AGENTS.search(text) is not None
     seen = set[str]()
     for answer in answers:
         faults = [_fault(hook_set.host, hook, answer) for hook in hooks]
-        # Of the keys of one place the first ones are enough.
+        # The first keys of one object are enough.
         cause = NONE_READ if faults[0].startswith(NONE_READ) else faults[0]
         if not all(faults) or cause in seen:
             continue
         # Beside an answer that is read, or in a script for several hosts, it may be the one of another host.
         foreign = bool(readable or others) if faults[0].startswith(_UNKNOWN) else _is_read(others, answer)
         # A script that also knows the right key may tell the agent there.
-        told = cause.startswith(ONLY_FOR_USERS) and "additionalContext" in text
-        if not (foreign or told):
+        by_key = cause.startswith(ONLY_FOR_USERS) and "additionalContext" in text
+        if not (foreign or by_key):
             seen.add(cause)
             yield LostAnswer(faults[0], answer.line, hooks)
     for hook in of_another_event(hook_set, hooks, text, answers):
@@ -122,7 +122,7 @@ def named_hosts(host: str, text: str) -> Iterator[hosts.Profile]:
             yield profile
 
 
-def _told_apart(hook_set: HookSet, script: str, text: str) -> str:
+def _without_idle_names(hook_set: HookSet, script: str, text: str) -> str:
     """
     Return the text of a script without names of other hosts that decide nothing.
 
@@ -180,7 +180,7 @@ def _fault_of(host: str, hook: Hook, value: Mapping[str, Json]) -> str:
     fault = hosts.read_reply(profile, hook, hook.event, value).fault or ""
     rule, key = profile.events[hook.event], fault.removeprefix(_IGNORED).partition(_NO_EFFECT)[0].strip("'")
     assumed = any(one.basis is Basis.ASSUMED and key in one.text for one in rule.rests_on)
-    # Of an event that no simulation has, little is known.
+    # Little is known about an event that no simulation has.
     if _NO_EFFECT in fault and (rule.unreachable or assumed):
         return ""
     return fault.removeprefix(_IGNORED) if fault.startswith(_IGNORED) else ""

@@ -34,7 +34,7 @@ from pytest_hookharness.model.protocol import Hook, Ruling
 
 # A command that does nothing but say something, which is no object.
 _ONLY_SAYS = re.compile(r"\s*echo\s+(?:-\w+\s+)?([\"'])(?!\s*\{)(?P<text>(?:(?!\1).)+)\1\s*;?\s*", re.DOTALL)
-# What may be an answer, or reach a person in another way.
+# Code that may print an answer, or reach a person in another way.
 _ANSWERS = re.compile(
     r"hookSpecificOutput|additional_?context|systemMessage|permission|\bdecision\b|followup_message|_message\b"
     r"|stopReason|\bexit\(?\s*(?:[1-9]|[\"']?\$|[a-zA-Z_])|exit(?:_code|Code|_status)\b|SystemExit|raise\b"
@@ -82,7 +82,7 @@ _PRINTS: Sequence[tuple[str, re.Pattern[str]]] = tuple(
 _HELPER = re.compile(
     r"\b(?:function\s+)?(?P<name>\w+)\s*\(\s*\w*\s*\)\s*\{\s*(?:console\.(?P<js>error|warn|log)\(\s*\w+\s*\)|echo\s+\"\$[1*@]\"\s*(?P<sh>>&2)?)\s*;?\s*\}"
 )
-# What sends the output of a command elsewhere.
+# Redirections of a command's output.
 _REDIRECTS = re.compile(r"(?<!\|)\|(?!\|)|(?<![\d&])>(?!&)|\d>(?!&1|\s*/dev/null)")
 _OF_CALLS = frozenset([hosts.Role.BEFORE_TOOL, hosts.Role.AFTER_TOOL, hosts.Role.PROMPT])
 # What a command makes of the status of its script.

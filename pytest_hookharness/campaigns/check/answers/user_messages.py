@@ -20,7 +20,7 @@ from pytest_hookharness.model.protocol import Hook, Ruling
 
 _COMMENT = re.compile(r"^[ \t]*(?:#(?!!)|//|/?\*)[ \t]*(?P<words>[^\n]*)", re.MULTILINE)
 _KEY = re.compile(r"\bsystemMessage\b")
-# What else the agent may get.
+# Other texts that the agent may get.
 _OTHERS = re.compile(
     r"additionalContext|additional_context|hookSpecificOutput|permissionDecision|agent_?[mM]essage"
     r"|followup_message"

@@ -17,7 +17,7 @@ from pytest_hookharness.campaigns.check.shell_code.shell_scripts import code_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
 
-# What stands for a text that code computes.
+# The placeholder of a text that code computes.
 COMPUTED = "text"
 # With the docstrings of Python.
 _COMMENT = re.compile(
@@ -32,7 +32,7 @@ _PRINTED_NAME = re.compile(rf"{_PRINTS}(\w+)\s*[,)](?![^\n]*\bfile\s*=(?!\s*sys\
 _DUMPED = re.compile(r"\bjson\.dump\(\s*(?=\{)")
 # Behind an object that is printed.
 _TO_FILE = re.compile(r"[^()\n]*\)[^()\n]*,\s*file\s*=(?!\s*sys\.stdout)")
-# What adds to an object: operators of jq, Python and JavaScript.
+# Code that adds to an object: operators of jq, Python and JavaScript.
 _JOINED = re.compile(r"\s*(?:[+*|]|as\s+\$)")
 _TO_STDOUT = re.compile(r"\s*,\s*sys\.stdout\b")
 ECHOED = re.compile(
@@ -51,7 +51,7 @@ _OF_JQ = re.compile(
     r"(?:[^'\n|>)]|\\\n|\"[^\"]*\"){0,1000}?'(?=\s*\{)",
     re.MULTILINE,
 )
-# What a shell puts in: variables, results of commands, and arguments of `printf`.
+# Texts that a shell fills in: variables, results of commands, and arguments of `printf`.
 _SHELL_VALUE = re.compile(r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|`[^`]*`|\$\{[^{}]*\}|\$\w+|%[sdbq]")
 _ESCAPES = {'"': '"', "n": "\n", "t": "\t", "\\": "\\"}
 _OF_SH = re.compile(r"#!\s*/bin/sh\b")
@@ -208,7 +208,7 @@ class _ObjectReader:
         self.text, self.unknown = text, unknown
 
     def object_at(self, place: int) -> tuple[dict[str, Json], int]:
-        """Return the object that begins at a place, and the place behind it."""
+        """Return the object that begins at a place, and the place after it."""
         found: dict[str, Json] = {}
         place = self._skip(place + 1)
         while self.text[place] != "}":

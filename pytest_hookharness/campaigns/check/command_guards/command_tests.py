@@ -90,7 +90,7 @@ _BRANCH = re.compile(r"(?:[ \t]*>?[ \t]*2?>[ \t]*/dev/null)?[ \t]*(?:;[ \t]*|\n[
 _LIST = re.compile(r"(?:[ \t]*2>[ \t]*/dev/null)?[ \t]*(?P<sign>\|\||&&)(?P<rest>[^\n]*)")
 _MOST, _NEAR, _FAR = 100, 300, 2000
 _ENDS, _WORD, _DEEPEST = re.compile(r"\b(?:exit|exec|kill|eval)\b"), re.compile(r"[\w-]+"), 3
-# What ends the straight way from a test.
+# Code that ends the straight path from a test.
 _TURN = re.compile(r"\b(?:if|elif|else|fi|case|esac|for|while|until|exit|return)\b|&&|\|\||\}")
 _LEAVES = re.compile(r"\b(?:exit|return|break|continue)\b")
 _FAILS = re.compile(r"\b(?:exit|return)[ \t]+(?:[1-9]|[\"$])")

@@ -26,7 +26,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand, Script
 
 _NAME = r"[A-Z][A-Z0-9_]{3,}=(?:1|0|true|false|yes|no|on|off|skip)"
-# A variable that a reason tells the agent to set, and not in a file or for a program that starts the agent.
+# A variable that a reason tells the agent to set, but not one to set in a file or before the host starts.
 _VARIABLE = re.compile(
     r"\b(?i:set|use|with|export|prefix|pass|override|bypass|retry|rerun)\b[^.\n;]{0,20}?"
     rf"(?<![\w=])(?P<name>{_NAME})\b(?![`\"']?[ \t]+(?i:in|into|claude|codex|gemini|cursor)\b)"
@@ -44,7 +44,7 @@ _FILE = re.compile(
     r"[ \t]+[`\"']?"
     r"(?P<path>(?:\./)?[\w.-]+(?:/[\w.-]+)+\.(?:md|sh|py|js|mjs|json|ya?ml|toml|txt))(?![\w/])"
 )
-# What is on the network, above the project, or made by tools.
+# Paths on the network, above the project, or made by tools.
 _ELSEWHERE = re.compile(
     r"\.\.(?:/|$)|[\w-]+\.(?:com|org|io|net|dev)/|\.git/|(?:\S*/)?(?:node_modules|\.?venv)/"
 )
@@ -82,18 +82,18 @@ class _Refusal:
 
     @property
     def ways(self) -> list[str]:
-        """The commands of an agent that follows the advice in the reason."""
+        """The commands that the reason advises."""
         found = (one for one in _VARIABLE.finditer(self.reason) if one["name"] not in self.command)
         named = [one["name"] for one in found if self._is_advice(one.start(), one.end())]
         advised = (one for one in _ADVISED.finditer(self.reason) if self._is_advice(one.start(), one.end()))
         other = [(one["quoted"] or one["plain"]).strip().rstrip(".,;:") for one in advised]
-        # One that only repeats words of the refused command is that command once more.
+        # A command with no new word is the refused command once more.
         new = [one for one in other if " " in one and not {*one.split()} <= {*self.command.split()}]
         return [*dict.fromkeys([*(f"{name} {self.command}" for name in named), *new])][:_MOST]
 
     @property
     def begin(self) -> str:
-        """How a sentence about it begins."""
+        """The beginning of a sentence about the refusal."""
         return f"{self.event}: the refusal of `{in_one_line(self.command, _LONGEST)}`"
 
     def _is_advice(self, start: int, end: int) -> bool:
@@ -107,7 +107,7 @@ def prove_false_advice(
     hook_set: HookSet, play: TryOut, _known: Collection[Problem], played: Sequence[PlayedSession]
 ) -> Iterator[ProvedSymptom]:
     """Yield the refusals, in the sessions so far, whose advice does not help."""
-    told = set[str]()
+    reported = set[str]()
     refusals = [*_refusals(hook_set, played)]
     missing = (
         (_symptom(one, f"{one.begin} names {path}, which the project does not have.", _NO_FILE), one.played)
@@ -115,8 +115,8 @@ def prove_false_advice(
         if (path := _missing_file(hook_set, one))
     )
     for symptom, shown in (*_refused_again(refusals, play), *missing):
-        if symptom.hook not in told and shown.outcome is not None:
-            told.add(symptom.hook)
+        if symptom.hook not in reported and shown.outcome is not None:
+            reported.add(symptom.hook)
             yield ProvedSymptom(symptom, shown.session, shown.outcome.trace)
 
 
@@ -173,7 +173,7 @@ def _symptom(refusal: _Refusal, text: str, advice: str) -> Symptom:
 
 def _missing_file(hook_set: HookSet, refusal: _Refusal) -> str:
     """Return the first file that a reason names and that is not there for the agent; empty for none."""
-    # A plugin speaks of the project in which it is used.
+    # A plugin's reason may mean a file of the project that uses it.
     outcome = refusal.played.outcome
     if hook_set.plugin or outcome is None:
         return ""

@@ -25,7 +25,7 @@ _LOOP = re.compile(r"\bfor[ \t]+(?P<each>\w+)[ \t]+in[ \t]+\"?\$\{(?P<list>\w+)\
 
 
 def unescaped(pattern: str, mark: str) -> str:
-    """Return the pattern as `grep` gets it; empty if the shell puts something into it."""
+    """Return the pattern as `grep` gets it; empty if the shell would substitute something in it."""
     if mark == "'":
         return pattern
     if re.search(r"(?<!\\)(?:\$[\w{(]|`)", pattern):

@@ -25,7 +25,7 @@ from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, w
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.judging.checkup.bypasses import is_rare, spellings
-from pytest_hookharness.judging.checkup.neighbours import ABSOLUTE
+from pytest_hookharness.judging.checkup.lookalikes import ABSOLUTE
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.protocol import Hook, Ruling
@@ -43,8 +43,7 @@ _OUTSIDE = re.compile(r"\b(?:outside|inside|within|relative)\b", re.IGNORECASE)
 _NEAR = 200
 _LONE_DASH = re.compile(r"(?<= )-(?= |$)")
 _REFUSES = re.compile(r"\bexit[ \t]+2\b|\b(?:block|deny)\b")
-# What stands behind a program, or behind its option.
-# Forms that are only judged where they are played.
+# The text after a program, or after its option. Forms that are only judged where they are played.
 _PLAYED = frozenset({"a search", "a comment"})
 _ARGUMENTS = {
     "rm": "build", "curl": "example.com", "wget": "example.com", "npx": "eslint",
@@ -138,7 +137,7 @@ def allowed_spellings(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _admits(guard: CommandGuard, test: CommandTest, text: str) -> bool:
-    """Return whether a script refuses behind a test what passes it, without another look at the command."""
+    """Return whether a script refuses after a test what passes it, without another look at the command."""
     leads = test.leads == "allows" and not test.fits and guard.is_known
     last = all(one.begin < test.closed for one in guard.tests)
     return leads and last and _REFUSES.search(text, test.closed) is not None
@@ -170,7 +169,7 @@ def _commands(test: CommandTest) -> Iterator[str]:
         words = " ".join(text.split())
         program = words.partition(" ")[0]
         whole = f"{words} {_ARGUMENTS.get(program, '')}".strip()
-        # What somebody would write comes first: an option behind a dash, and a file behind an option.
+        # What somebody would write comes first: an option after a dash, and a file after an option.
         usual = [_LONE_DASH.sub("-rf", one) for one in (words, whole)]
         tried = [*usual, words, whole] if program in _PROGRAMS else []
         tried.sort(key=lambda one: one.split()[-1].startswith("-"))
@@ -190,7 +189,7 @@ def _data(words: str) -> Iterator[tuple[str, str]]:
             yield line.format(words), line.format(HARMLESS)
 
 
-# Files with secrets, each with one of its kind that has none.
+# Files with secrets, each with a similar file without secrets.
 _PAIRS = (
     (".env", ".env.example"),
     (".env.local", ".env.example"),
@@ -201,7 +200,7 @@ _PAIRS = (
 _EXCEPTS = re.compile(r"example|sample|template|\.pub\b|\bdist\b", re.IGNORECASE)
 _MOST, _FOLDER = 3, "/work/app/"
 _COMMAND = "'.tool_input.command // empty'"
-# What gives the path of a file, and its last part.
+# Code that gives the path of a file, and code that gives the last part of a path.
 _PATH = re.compile(
     r"(?P<start>\bjq[ \t]+(?:-\w+[ \t]+)*)(?P<mark>['\"])[^'\"\n]*\bfile_?[pP]ath\b[^'\"\n]*(?P=mark)"
 )

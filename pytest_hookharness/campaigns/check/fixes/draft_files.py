@@ -17,7 +17,7 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class DraftFiles:
-    """A project, and the files that differ in it."""
+    """The files of a project, some of them with other contents."""
 
     root: Path
     changes: Mapping[str, FileChange]

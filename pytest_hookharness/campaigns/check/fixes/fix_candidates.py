@@ -20,12 +20,12 @@ from pytest_hookharness.campaigns.arming.hook_roles import STOPS
 from pytest_hookharness.campaigns.arming.project_texts import without_json_comments
 from pytest_hookharness.campaigns.check.answers.script_answers import reworded_answers
 from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles
-from pytest_hookharness.campaigns.check.static.hook_program import relative_script, unquoted_paths
-from pytest_hookharness.campaigns.check.static.mendable_hooks import (
+from pytest_hookharness.campaigns.check.static.correctable_hooks import (
     ROOT_VARIABLE,
     corrected,
     path_in_folder,
 )
+from pytest_hookharness.campaigns.check.static.hook_program import relative_script, unquoted_paths
 from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, is_odd
 from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.judging.findings import codes, finding_catalogue

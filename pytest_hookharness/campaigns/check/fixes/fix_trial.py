@@ -22,7 +22,7 @@ from pytest_hookharness.campaigns.check.fixes.fix_sessions import (
     with_checks_of,
 )
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
-from pytest_hookharness.campaigns.check.static.mendable_hooks import original_commands, rename_hooks
+from pytest_hookharness.campaigns.check.static.correctable_hooks import original_commands, rename_hooks
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN
 from pytest_hookharness.model.bad_ends import ENDLESS
@@ -61,9 +61,9 @@ def find_fixes(
     run: CheckRun, report: CheckReport, is_fixable: Callable[[HookSet, Problem], bool] | None = None
 ) -> CheckReport:
     """
-    Return the report with a fix for each problem for which a played fix worked, and the files of all fixes.
+    Return the report with each fix that worked when it was played, and the files of all fixes.
 
-    With ``is_fixable``, only problems of which it is true get one.
+    With ``is_fixable``, only the problems for which it returns true get a fix.
     """
     known = _known(run, report)
     # A fix begins with the settings as they are.
@@ -156,7 +156,7 @@ def _composed(renamed: Mapping[str, str], then: Mapping[str, str]) -> dict[str, 
 
 
 def _play(run: CheckRun, known: set[_Cause], problem: Problem, candidate: Candidate) -> tuple[str, str]:
-    """Play a change; return the evidence that it works, or the reason against it: one of both is empty."""
+    """Play a change; return the evidence that it works and why it does not: one of the two is empty."""
     fixed = _causes([problem.symptom])
     if candidate.limits:
         fixed |= {(kind, hook) for kind in ENDLESS for _, hook in fixed}
@@ -247,7 +247,7 @@ def _refusals(outcome: Outcome, commands: set[str]) -> int:
 
 
 def _why_endless(played: PlayedSession) -> str:
-    """Return how a session on another host ended, if neither by itself nor by that host's cap; else empty."""
+    """Return how a session on another host ended; empty if it terminated or that host's cap ended it."""
     verdict = "not played" if played.outcome is None else played.outcome.verdict_name
     host = played.session.scenario.host
     return "" if verdict in ("terminated", "capped") else f"the verdict of a session on {host} was {verdict}"

@@ -39,7 +39,7 @@ def plan_changed_sources(hook_set: HookSet, waiting: Sequence[Hook]) -> Iterator
 
 
 def source_edits(hook_set: HookSet, texts: Sequence[str]) -> list[Edit]:
-    """Return edits of project files whose path or extension scripts name; those in named folders first."""
+    """Return edits of files whose path or extension the scripts name; files in named folders come first."""
     if hook_set.plugin or not hook_set.git or not texts:
         return []
     text, chosen = "\n".join(texts), dict[tuple[str, str], str]()

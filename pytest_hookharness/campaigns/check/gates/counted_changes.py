@@ -1,8 +1,8 @@
 """
 Stop hooks that miss changes, or take a missing program for a failed check.
 
-A hook is tried if it refuses the stop only while its check fails, or only after changes. It is played with
-no change, with changes that git shows in another way, and without the program of the check.
+The check tries hooks that refuse the stop only while their own check fails, or only after changes. It plays
+them with no change, with changes that git shows differently, and without the program of their check.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pytest_hookharness.model.trace import HookEvent, commands_of
 from pytest_hookharness.model.verdicts import FindingCode
 
 _COMMIT = RunCommand(command="git add -A && git commit --quiet -m work")
-# When a gate allows the stop, in words, and the advice.
+# Changes after which a gate allows the stop, in words, each with the advice.
 _SAME, _TRACKED = ("", "the same"), ("", "a file beside it that git tracks")
 _NEW_FILE = (
     "if the file is new",
@@ -56,7 +56,7 @@ _COMMITTED = (
 # Copies of the project have no remote, so a gate that compares with one may miss commits there.
 _OF_REMOTE = re.compile(r"\borigin/|@\{u|\bupstream\b|\bmerge-base\b")
 _ASKS_FOR_COMMIT = re.compile(r"\bcommit|\bstash|\bclean\b", re.IGNORECASE)
-# What a shell says of a missing program, and how a gate says it in words of its own.
+# The message of a shell about a missing program, and a gate's own message about it.
 _NOT_FOUND = re.compile(r"[\w./-]+: (?:command )?not found|No such file or directory")
 _NAMES_MISSING = re.compile(
     r"not (?:installed|available|found)|\bmissing\b|\binstall\b|unavailable|cannot (?:be )?(?:run|start)",
@@ -69,7 +69,7 @@ def prove_counted_changes(
     hook_set: HookSet, play: TryOut, known: Collection[Problem], played: Sequence[PlayedSession]
 ) -> Iterator[ProvedSymptom]:
     """Yield gates that need no change, miss changes, or take a missing program for a failed check."""
-    told = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
+    reported = ", ".join(one.symptom.hook for one in known if one.symptom.kind == UNGUARDED_TOOL.name)
     for gate in _gates(hook_set, play, played)[:_MOST]:
         checks = failing_checks(gate)
         (usual, idle) = play([shortened(gate), shortened(_with_acts(gate, [FIRST_PROMPT, Stop()]))])
@@ -77,7 +77,7 @@ def prove_counted_changes(
         if stop is None or not stop.decision.refused:
             continue
         hook = commands_of(stop.deciding)
-        if checks and not is_named(hook, told):
+        if checks and not is_named(hook, reported):
             yield from _taken_for_failed(hook_set, gate, hook, play)
         while_failing = f" while {_named(checks)} {'fail' if len(checks) > 1 else 'fails'}" if checks else ""
         if again := _refused_by(idle.outcome, hook):
@@ -125,8 +125,8 @@ def _unseen_changes(
     if _SAME in forms and _SAME not in refused:
         # Another file was the reason.
         return
-    wanted = [_NEW_FILE] if _TRACKED in refused and not _is_told(hook_set, hook) else []
-    # What is new is seen there, so the place or the name is the reason.
+    wanted = [_NEW_FILE] if _TRACKED in refused and not _is_reported(hook_set, hook) else []
+    # The gate sees a new file there, so the folder or the name is the reason.
     wanted += [_NEW_FOLDER, _LETTERS] if _NEW_FILE in refused else []
     wanted += [_COMMITTED] if _COMMITTED in forms else []
     allowed = [form for form in wanted if _is_allowed(plays[form].outcome)]
@@ -147,14 +147,14 @@ def _may_leave_commits(hook_set: HookSet, gate: CheckSession, stop: HookEvent) -
     return gate.scenario.git and bool(failing_checks(gate)) and not asks
 
 
-def _is_told(hook_set: HookSet, hook: str) -> bool:
+def _is_reported(hook_set: HookSet, hook: str) -> bool:
     """Return whether the source of a gate shows that it never sees new files; this is reported already."""
     named = (one for one in hook_set.hooks if is_named(one.command, hook))
     return any(overlooked_files(hook_set, one)[1] for one in named)
 
 
 def _changes(gate: CheckSession) -> dict[tuple[str, str], CheckSession]:
-    """Return the session with the same changes, with those to compare with, and with others."""
+    """Return sessions with the gate's own changes, with similar ones for comparison, and with other kinds."""
     acts, changed = gate.scenario.script.acts, _changed(gate.scenario.script.acts)
     beside = {path: _with_suffix(path, "2") for path in changed}
     new = _renamed(gate, beside)

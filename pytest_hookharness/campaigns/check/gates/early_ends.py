@@ -90,7 +90,7 @@ def end_of_loop(text: str) -> tuple[int, str]:
     code = script.code
     begin, place = _end_in_shell(script) if SHELL_SCRIPT.match(text) else _end_in_main(code)
     compared = _COMPARED.search(code, place) if place else None
-    # What is refused before the flag is read is refused at each stop.
+    # A refusal before the flag is read occurs at each stop.
     if compared is None or _REFUSES.search(code, begin, place) or not _REFUSES.search(code):
         return 0, ""
     limit = compared["shell"] or compared["sum"] or compared["other"]

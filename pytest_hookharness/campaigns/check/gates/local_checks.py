@@ -1,7 +1,7 @@
 """
 Checks that hooks start by a path in the project: programs of its environments, and scripts that it lacks.
 
-Test doubles replace only commands on the PATH. A script that fails or succeeds replaces such a check.
+Test doubles replace only commands on the PATH, so a script that fails or succeeds replaces such a check.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PROGRAM = (
 _IN_FOLDER = re.compile(
     rf"(?<![\w.-])((?:\.?venv/bin|node_modules/\.bin|vendor/bin)/{_PROGRAM}|(?<=\./)(?:gradlew|mvnw))(?![\w/.-])"
 )
-# The same path as strings that the code joins.
+# The same path as strings that Python or JavaScript joins.
 _JOINED = r"[\"']\s*[,/]\s*[\"']"
 _IN_PARTS = re.compile(rf"[\"'](\.?venv|node_modules|vendor){_JOINED}(\.?bin){_JOINED}({_PROGRAM})[\"']")
 _SCRIPT = re.compile(

@@ -21,7 +21,7 @@ from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.protocol import Hook
 
-# What searches files or differences for a text.
+# Commands that search files or differences for a text.
 _SEARCHES = re.compile(
     r"\b(?:[ef]?grep|rg|ag|ack)\b|\bre\.|\.test\(|\.match\(|\bin\s+(?:line|content|text|diff)\b"
 )

@@ -20,7 +20,7 @@ from pytest_hookharness.model.moves import Edit, Prompt, Script, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import commands_of
 
-# What refuses once may only want to be read once.
+# A hook that refuses once may only want to be read once.
 _FEWEST, _MOST = 2, 12
 _AGAIN = Prompt(text="Go on.")
 _ADVICE = (
@@ -34,9 +34,9 @@ def prove_spent_limits(
     """
     Yield the hooks that allow the next turn's stop at once, after they gave up in one turn.
 
-    Only played sessions in which a check kept failing are looked at.
+    The sessions are those already played in which a check kept failing.
     """
-    told = set[str]()
+    reported = set[str]()
     for one in played:
         refused = [was_refused for was_refused, _ in _stops(one.outcome)]
         limit = refused.count(True)
@@ -45,11 +45,11 @@ def prove_spent_limits(
         if not spent or not (one.session.proof and one.session.way_out):
             continue
         hook = next(commands for was_refused, commands in _stops(one.outcome) if was_refused)
-        for again in play([_one_more_turn(one.session, limit)]) if hook not in told else ():
+        for again in play([_one_more_turn(one.session, limit)]) if hook not in reported else ():
             if again.outcome is None or _tells_user(again.outcome):
                 continue
             if [was for was, _ in _stops(again.outcome)] == [*refused, False]:
-                told.add(hook)
+                reported.add(hook)
                 symptom = _symptom(again.outcome, hook, limit)
                 yield ProvedSymptom(symptom, again.session, again.outcome.trace)
 
@@ -81,6 +81,6 @@ def _symptom(outcome: Outcome, hook: str, limit: int) -> Symptom:
     event = next(hooked.event for _, hooked in outcome.trace.hooked() if commands_of(hooked.deciding) == hook)
     text = (
         f"{event} is refused {limit} times and then allowed; after the next prompt it is allowed at once, "
-        "although nothing was mended."
+        "although nothing was fixed."
     )
     return symptom_of(STUCK_PHASE, hook, text, _ADVICE, turn=1)

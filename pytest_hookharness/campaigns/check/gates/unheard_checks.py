@@ -1,8 +1,8 @@
 """
 Hooks that start tests or a linter after an edit, or at the stop, and do not tell the agent that these fail.
 
-Each is played with test doubles that fail. A problem is only a hook that prints their output where the host
-shows it to nobody: one that drops the output may run the program only to change files.
+Each is played with test doubles that fail. It is a problem only if the hook prints their output where the
+host passes it to nobody: a hook that drops the output may run the program only to change files.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pytest_hookharness.model.protocol import Hook, Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 
 _ROLES = (hosts.Role.AFTER_TOOL, hosts.Role.STOP)
-# What checks something, by the name of the program or what it is asked to do; and what changes files.
+# Programs that check something, by name or arguments, and programs that change files.
 _CHECKS = re.compile(
     r"test|lint|check|tsc|type|\bvet\b|clippy|jest|mypy|pyright|ruff|biome|flake8|phpstan|phpunit|rspec|rubocop"
     r"|verify",
@@ -43,14 +43,14 @@ _CHANGES = re.compile(
     r"--fix|--apply|:fix\b|--write|\binstall\b|\bgenerate\b|\bfmt\b|(?<!-)(?:\bformat|Format)\b"
     r"|prettier(?!.*(?:--check|-c)\b)"
 )
-# What shows a person a message.
+# Programs that show a person a message.
 _NOTIFIES = re.compile(r"\b(?:notify-send|osascript|terminal-notifier)\b")
-# Part of what the doubles and the stand-ins print.
+# A part of the output of the test doubles and of the scripts that replace checks.
 _MARK = "1 check failed"
 # Kinds of files for hooks that name none.
 _USUAL = ("ts", "py")
 _MOST_FILES = 4
-# Problems that already say so; CRASHED says that only exit code 2 refuses.
+# Problems that already report this; CRASHED says that only exit code 2 refuses.
 _ALREADY_REPORTED = frozenset({UNSEEN_REASON.name, CRASHED.name})
 
 
@@ -58,16 +58,16 @@ def prove_unheard_checks(
     hook_set: HookSet, play: TryOut, known: Collection[Problem], _played: Sequence[PlayedSession]
 ) -> Iterator[ProvedSymptom]:
     """Yield the hooks that do not tell the agent that their check failed, if no problem says so already."""
-    told = ", ".join(one.symptom.hook for one in known if one.symptom.kind in _ALREADY_REPORTED)
-    # Those that the host waits for.
+    reported = ", ".join(one.symptom.hook for one in known if one.symptom.kind in _ALREADY_REPORTED)
+    # Only hooks that the host waits for.
     hooks = [hook for hook in hooks_at(hook_set, _ROLES) if not hook.options.get("async")]
     checks = {hook.command: names for hook in hooks if (names := _checks_of(hook_set, hook))}
-    waiting = [hook for hook in hooks if hook.command in checks and not is_named(hook.command, told)]
+    waiting = [hook for hook in hooks if hook.command in checks and not is_named(hook.command, reported)]
     named = set[str]()
     for one in play([_session(hook_set, waiting, checks)]) if waiting else ():
         for hooked, run, end in _unheard(one.outcome.trace) if one.outcome is not None else ():
             command = run.hook.command
-            if one.outcome and command in checks and command not in named and not is_named(command, told):
+            if one.outcome and command in checks and command not in named and not is_named(command, reported):
                 named.add(command)
                 symptom = _symptom(hook_set.host, hooked, run, end, checks[command])
                 yield ProvedSymptom(symptom, one.session, one.outcome.trace)
@@ -130,9 +130,9 @@ def _unheard(trace: Trace) -> Iterator[tuple[HookEvent, HookRun, str]]:
     Each comes with its event, and with the stream and the exit code in words.
     """
     decisions = [hooked.decision for _, hooked in trace.hooked()]
-    told = (text for one in decisions for text in (*one.to_agent, *one.to_user, *one.reasons))
+    texts = (text for one in decisions for text in (*one.to_agent, *one.to_user, *one.reasons))
     # A later refusal may tell the agent what an earlier hook has noted.
-    heard = any(_MARK in text for text in told)
+    heard = any(_MARK in text for text in texts)
     for _, hooked in () if heard else trace.hooked():
         for run in hooked.hook_runs:
             reply = run.reply

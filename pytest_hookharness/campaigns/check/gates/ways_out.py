@@ -1,10 +1,10 @@
 """
-Ways out of a loop: whether an agent that does what a refusal asks for may stop.
+Ways out of a loop: sessions in which the agent does what a refusal asks for, and may then stop.
 
-Such a loop is a gate: it makes the file that the hooks look for in vain, ticks the items of the list that the
-refusal names, or runs the command that it quotes; a test or linter is not run, but the hooks are told that
-it succeeded. An agent that cannot do it is refused until the host's own limit. What the refusal warns
-against, or names as a way to switch the hook off, is not asked for.
+Such a loop is a gate. The agent makes the file that the hooks look for and do not find, ticks the items of
+the list that the refusal names, or runs the command that it quotes. A test or linter is not run, but the
+hooks are told that it succeeded. An agent that cannot do this is refused until the host's own limit. A
+command that the refusal warns against, or names as a way to switch the hook off, does not count as asked for.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TEXT = "text\n"
 _MOST_ROUNDS, _MOST_MOVES, _QUOTED = 3, 4, 80
 # How a refusal asks for a file, before its name.
 _MAKES = r"\b(?i:write|create|add|make|update|save|record|touch|put)\b[^.\n]{0,60}?"
-# What a command makes by itself.
+# Files that a command makes by itself.
 _MADE_BY = re.compile(r"(?:^touch|>)\s*(\S+)")
 # Commands that work on files alone. Others may have a service of the machine do something, whose socket is in
 # reach of the sandbox; to remove a file, or undo a change, may give up the work that the loop is about.
@@ -45,7 +45,7 @@ _ON_FILES = re.compile(
 )
 # A command that a refusal names in brackets: "run the tests (make test)".
 _IN_BRACKETS = re.compile(r"\((?:e\.g\.,? |such as )?([a-z][\w.-]*(?: [\w./:=@-]+){1,5})\)")
-# What checks the project and does nothing else, as far as its name shows.
+# Commands that by their names only check the project.
 _CHECK = re.compile(
     r"(?:pytest|ruff|mypy|pyright|eslint|tsc|vitest|jest|tox|nox|prettier)\b[^;&|<>$`]*"
     r"|(?:make|npm|pnpm|yarn|npx|bun|uv|poetry|cargo|go|gradle|\./gradlew|mvn|dotnet|mix)\b(?: [\w:./=@-]+)*?"
@@ -69,7 +69,7 @@ _LONGEST = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayOut:
-    """What an agent did until its stop was allowed, in order, and the files that hooks sought in vain."""
+    """The moves until the agent's stop was allowed, in order, and the files that hooks did not find."""
 
     event: str
     reason: str
@@ -106,12 +106,12 @@ def find_way_out(
     session: CheckSession, trace: Trace, symptom: Symptom, root: Path, play: Play, *, runs: bool
 ) -> WayOut | None:
     """
-    Return what an agent did after some refusals that ended a session; ``None`` if nothing that was asked did.
+    Return the agent's way out after the refusals at the end of a session; ``None`` if nothing helped.
 
-    Commands that only hooks name are run with ``runs``.
+    Commands that only hooks name are run if ``runs``.
     """
     if any(one.startswith(OF_CHANCE) for one in symptom.assumes):
-        # What the agent did may not be why its stop was allowed.
+        # Chance, and not the agent's act, may be why its stop was allowed.
         return None
     unmade = files_not_made(symptom.assumes)
     event, said = _last_refusal(trace)

@@ -51,7 +51,7 @@ _CONDITION = re.compile(r"(?:(?:^|[;&|])[ \t]*![ \t]|\b(?:if|elif|while|until)\b
 _NO_WORK = re.compile(r"[ \t]+--?(?:version|help|h|V)\b|[ \t]*\(")
 # The rest of a list of commands.
 _REST = re.compile(r"(?:[^\n\\|]|\\[\s\S]|\|[ \t]*\n?|\n[ \t]*(?=[)|&\"]))*")
-# What a script may do after a call that fails, and nobody is told.
+# Statements after a call by which a script hides that it failed.
 _SILENT = re.compile(
     r"(?:true|:|(?:exit|return)[ \t]+0)[ \t]*(?:[)}\n;\"]|$)"
     r"|echo[ \t]+(?:\"[^\"\n$`]{0,80}\"|'[^'\n]{0,80}'|[\w.-]{1,80})[ \t]*\)"
@@ -90,7 +90,7 @@ def lone_answer(hook_set: HookSet, hook: Hook) -> str:
     """Return the program without which a hook's script can refuse nothing; empty for none."""
     text = only_script(hook_set, hook, GATES)
     tool = only_answers_by(text)
-    return tool if tool and not is_told(hook_set, text, tool) else ""
+    return tool if tool and not may_notice(hook_set, text, tool) else ""
 
 
 def only_answers_by(text: str) -> str:
@@ -135,7 +135,7 @@ def _end_of_call(code: str, place: int) -> int:
     return place
 
 
-def is_told(hook_set: HookSet, text: str, tool: str) -> bool:
+def may_notice(hook_set: HookSet, text: str, tool: str) -> bool:
     """Return whether a hook may say that a program is missing: the script itself, or another one."""
     script = script_of(text)
     code = script.code
@@ -147,8 +147,8 @@ def is_told(hook_set: HookSet, text: str, tool: str) -> bool:
     if _notices_failures(tool, code, strict=strict) or _tests_functions(tool, script):
         return True
     others = (without_comment_lines(other) for _, other in hook_set.sources if other != text)
-    told = (without_silent_questions(one) for one in others if tool in one)
-    return any(_looks_for(tool, one) for one in (*told, *(hook.command for hook in hook_set.hooks)))
+    asking = (without_silent_questions(one) for one in others if tool in one)
+    return any(_looks_for(tool, one) for one in (*asking, *(hook.command for hook in hook_set.hooks)))
 
 
 def _looks_for(tool: str, code: str) -> bool:
@@ -176,10 +176,10 @@ def _notices_failures(tool: str, code: str, *, strict: bool) -> bool:
 
 
 def _asks_for_status(tool: str, script: ShellScript) -> bool:
-    """Return whether a script may look at the status of a program, also behind one more line."""
+    """Return whether a script may look at the status of a program, also after one more line."""
     code, bodies = script.code, script.functions
     calls = [*calls_of(tool, code)]
-    # A function may call the program, or be called behind it.
+    # A function may call the program, or be called after it.
     ends = [*(end for _, end in calls), *(begin for _, begin, _ in bodies)]
     for name, begin, end in bodies[:_MOST]:
         if any(begin <= place < end for place, _ in calls):

@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import islice
 
 from pytest_hookharness.campaigns.arming.hook_roles import GATES, role_of
-from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON, TOOLS, is_told
+from pytest_hookharness.campaigns.check.lone_programs.lone_answers import REFUSES_IN_JSON, TOOLS, may_notice
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     PRINTS,
     Condition,
@@ -28,7 +28,7 @@ from pytest_hookharness.campaigns.check.shell_code.shell_wrappers import with_pr
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-# A value that a program alone gives, also where its failure is passed over.
+# A value that only a program gives, also where its failure is ignored.
 _PASSED = r"(?:\|\|[ \t]*(?:true|(?:echo|printf)[ \t]+(?:\"\"|''))[ \t]*)?"
 _GIVEN = re.compile(
     r"(?:^|[;&|]|\bthen|\bdo|'|\")[ \t]*(?:local[ \t]+)?(?P<name>[A-Za-z_]\w*)=\"?\$\((?P<program>"
@@ -47,7 +47,7 @@ _DERIVED = re.compile(
 )
 _ASSIGNED = re.compile(r"(?<![\w$.-])([A-Za-z_]\w*)\+?=(?![=~])")
 _REFUSES = re.compile(r"(?<![\w-])(?:exit|return)[ \t]+(?:[1-9]\b|[\"$])")
-# A status that refuses, and one that a variable may make one.
+# Ends with the status that refuses, and ends that may refuse by the value of a variable.
 _BY_STATUS = re.compile(r"(?<![\w-])(?:exit|return)[ \t]+2\b")
 _BY_VARIABLE = re.compile(
     r"(?<![\w-])(?:exit|return)[ \t]+[\"$]|(?<![\w-])exit[ \t]*(?:$|[;)}])", re.MULTILINE
@@ -93,7 +93,7 @@ _PATTERN = re.compile(r"(?:^|;;|\bin\b)[ \t]*\(?(?P<texts>[^()\n;]{1,300})\)", r
 
 
 def only_shown_by(text: str) -> str:
-    """Return the program that alone fills the variables that a shell script refuses by; empty for none."""
+    """Return the only program that fills the variables by which a script refuses; empty for none."""
     script = shell_script_of(text)
     if script is None or not can_refuse(script):
         return ""
@@ -109,7 +109,7 @@ def only_shown_by(text: str) -> str:
     for found in _DERIVED.finditer(code):
         if (found["of"] or found["other"]) in names and often[found["name"]] == 1:
             names.add(found["name"])
-    # What a variable gets where it is empty.
+    # A variable with a default may have a text without the program.
     names = {name for name in names if not re.search(rf"\$\{{{name}:?=", code)}
     fits: dict[str, bool] = {}
     if all(_needs_text(place, script, names, fits) for place in refusals):
@@ -131,7 +131,7 @@ def _needs_text(
     if around is None or re.search(rf"[\"']{around.name}[\"']", script.code):
         return False
     if around.name not in fits:
-        # For a function that calls itself.
+        # This ends the search if the function calls itself.
         fits[around.name] = False
         calls = [*islice(_calls_of(around.name, script.shown), _MOST)]
         fits[around.name] = 0 < len(calls) < _MOST and all(
@@ -141,7 +141,7 @@ def _needs_text(
 
 
 def _with_listed_texts(code: str) -> str:
-    """Return a script of the same length, with texts for the variables that are each of a list of texts."""
+    """Return a script of the same length, with texts in place of loop variables over a list of texts."""
     lists = {one["name"]: _ITEM.findall(one["texts"]) for one in _LISTED.finditer(code)}
     for one in [*islice(_EACH.finditer(code), _MOST)]:
         set_once = len(re.findall(rf"(?<![\w$]){one['list']}\+?=", code)) == 1
@@ -161,7 +161,7 @@ def _finds_text(pattern: str) -> bool:
 
 
 def can_refuse(script: ShellScript) -> bool:
-    """Return whether a script may refuse: by an answer that does more than ask a person, or by status 2."""
+    """Return whether a script may refuse, by an answer or by status 2; to ask a person is no refusal."""
     answers = (one[0] for one in REFUSES_IN_JSON.finditer(script.code))
     if any(not one.endswith("ask") for one in answers) or _BY_STATUS.search(script.shown):
         return True
@@ -217,7 +217,7 @@ def lone_switch(hook_set: HookSet, hook: Hook) -> str:
         return ""
     for one in dict.fromkeys((text, *(with_programs_in_place(text, name) for name in TOOLS))):
         tool = only_switched_by(one) or only_shown_by(one)
-        if tool and not is_told(hook_set, one, tool):
+        if tool and not may_notice(hook_set, one, tool):
             return tool
     return ""
 

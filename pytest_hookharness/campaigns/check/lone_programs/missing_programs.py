@@ -31,7 +31,7 @@ from pytest_hookharness.model.protocol import Hook, Ruling
 
 _SAY_SO = "Begin with `command -v {0} >/dev/null || {{ echo '{0} is missing' >&2; exit {1}; }}`."
 _UNHEARD = " Its warning goes to standard error, which nobody sees with that status."
-# What a host decides about at an event, if it is no call.
+# The subject of an event's decision, if it is no call.
 DECIDED = {hosts.Role.STOP: "stop", hosts.Role.SUBAGENT_STOP: "stop", hosts.Role.PROMPT: "prompt"}
 # Returns the program that a hook cannot do without, and the line; an empty text and 0 for none.
 _Find = Callable[[HookSet, Hook], tuple[str, int]]
@@ -41,20 +41,20 @@ def missing_programs(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield a symptom for each program that hooks cannot do without; a session may show it better."""
     # Where a failure refuses, the failure of a missing program does too.
     open_hooks = [hook for hook in hook_set.hooks if is_allowed_by_failure(hook_set.host, hook)]
-    told = list[Hook]()
+    reported = list[Hook]()
     for hooks, tool in each_found(hook_set, lone_answer, open_hooks, by_event=True):
         text = f"`{tool}` writes every refusal, so with no `{tool}` on the PATH nothing is refused."
         yield together(UNGUARDED_TOOL, hooks, text, _say_so(hook_set, hooks, tool))
-        told += hooks
+        reported += hooks
     # A command that is the script itself does not mind how a script ends.
     inline = [hook for hook in hook_set.hooks if not hook_set.sources_of(hook) and hook not in open_hooks]
-    others = [*(hook for hook in open_hooks if hook not in told), *inline]
+    others = [*(hook for hook in open_hooks if hook not in reported), *inline]
     for hooks, tool in each_found(hook_set, lone_switch, others, by_event=True):
         what = DECIDED.get(hosts.find(hook_set.host).events[hooks[0].event].role, "call")
         text = f"it decides by what `{tool}` prints, so with no `{tool}` on the PATH every {what} is allowed."
         yield together(UNGUARDED_TOOL, hooks, text, _say_so(hook_set, hooks, tool))
-        told += hooks
-    left = [hook for hook in hook_set.hooks if hook not in told]
+        reported += hooks
+    left = [hook for hook in hook_set.hooks if hook not in reported]
     yield from _of_ends(
         hook_set, [hook for hook in left if hook in open_hooks], ends_without, "with an error"
     )
@@ -84,7 +84,7 @@ def _say_so(hook_set: HookSet, hooks: Sequence[Hook], tool: str) -> str:
     return _SAY_SO.format(tool, status)
 
 
-# A whole branch that ends the script, with nothing behind it but words and the status.
+# A branch that ends the script, followed only by printed words and the exit status.
 _ONLY_WITH = re.compile(
     r"^if[ \t]+(?:command[ \t]+-[vV]|which|type|hash)[ \t]+(?P<tool>[A-Za-z][\w.+-]*)[^\n|]*"
     r"(?:;|\n)[ \t]*then[ \t]*\n"
@@ -97,7 +97,7 @@ _OR_REFUSES = re.compile(
     r"^[ \t]*(?P<tool>python)[ \t]+(?!-[cm]\b)[^\n;&|]*\|\|[ \t]*exit[ \t]+2\b", re.MULTILINE
 )
 _REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:2\b|[\"$])|\bexit[ \t]*(?:$|[;)}])", re.MULTILINE)
-# The script may bring the program, as from a virtual environment.
+# The script may provide the program, as from a virtual environment.
 _BRINGS = re.compile(r"\bPATH\+?=|^[ \t]*(?:source|\.|eval|alias)[ \t]", re.MULTILINE)
 _RENAMED, _MOST = "python", 20
 

@@ -35,7 +35,7 @@ _PART_OF_IF = re.compile(r"[ \t]*(?:if|elif)[ \t](?:[^|]|\|(?!\|))*&&[ \t]*")
 _THEN = re.compile(r"[ \t]*(?P<more>&&[^\n;]*)?(?:;|\n)\s*then\b")
 _LIST = re.compile(r"[ \t]*(?P<sign>\|\||&&)[ \t]*(?:\\\n\s*)?")
 _BLOCK = re.compile(r"\{\s(?P<body>[^{}]{0,400})\}")
-# What says nothing: an end with 0, or an answer without a text for anybody.
+# Silent code: an end with 0, or an answer without a text.
 _QUIET = re.compile(r"(?:exit[ \t]+0|return(?:[ \t]+[01])?|:|true|continue|[A-Za-z_]\w*=(?:\"\"|''|[\w.-]*))")
 # What only a file gets, and where a person may look.
 _WRITES = re.compile(
@@ -90,7 +90,7 @@ class ProgramQuestion:
         leaves: Whether it then ends with 0.
         tells: Whether it may tell somebody, also if it does more.
         refuses: Whether it then ends with 2.
-        warns: Whether it ends with 0 behind a warning on standard error, and does nothing else.
+        warns: Whether it ends with 0 after a warning on standard error, and does nothing else.
     """
 
     tool: str
@@ -140,7 +140,7 @@ def without_silent_questions(code: str, *, warnings: bool = False) -> str:
     """
     Return a script, given without comment lines, with blanks in place of programs that it misses silently.
 
-    With ``warnings``, also of programs whose lack it only reports on standard error before it ends with 0.
+    With ``warnings``, also programs whose lack it only reports on standard error before it ends with 0.
     """
     for one in questions_in(code):
         if not one.tells or (warnings and one.warns):

@@ -1,5 +1,5 @@
 """
-Linters that remove unused imports after each edit: also one that the agent writes before its first use.
+Linters that remove unused imports after each edit, even one that the agent writes before its first use.
 
 The agent adds the import again, and the next edit removes it again. A project whose own settings keep such
 imports is left out.

@@ -39,7 +39,7 @@ _DROP_WARNINGS = frozenset({"claude-code", "codex"})
 # A command or a script that sends standard error somewhere else.
 _ELSEWHERE = re.compile(r"[12]?>&[12]|&>|2>|\|")
 _REDIRECTED = re.compile(r"\bexec[ \t]+(?:\d*>|&>)|[)}][ \t]*(?:2>|&>)(?![ \t]*(?:/dev/null|&1))")
-# What is carried out however the script ends.
+# Code that runs however the script ends.
 _AT_THE_END = re.compile(r"\btrap\b[^\n]*\b(?:EXIT|0)\b")
 # How code gets the input of the hook, not a file of the project.
 _TAKES_INPUT = re.compile(r"stdin|STDIN|environ|process\.env|\bENV\b|readFileSync\([ \t]*0|/dev/fd/0|<>|<<<")
@@ -55,7 +55,7 @@ def silent_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
 
 
 def unheard_end(hook_set: HookSet, hook: Hook) -> tuple[str, int]:
-    """Return the program without which a hook allows all behind a warning that is lost, and the line."""
+    """Return the program without which a hook allows all after a warning that is lost, and the line."""
     return _end(hook_set, hook, warns=True) if _drops_warnings(hook_set, hook) else ("", 0)
 
 
@@ -69,7 +69,7 @@ def _end(hook_set: HookSet, hook: Hook, *, warns: bool) -> tuple[str, int]:
 
 def silent_question(text: str, *, warns: bool = False) -> tuple[str, int]:
     """
-    Return the program without which a script ends with 0 before it can refuse, and the line of that.
+    Return the program without which a script ends with 0 before it can refuse, and the line where it ends.
 
     The script ends silently; with ``warns``, after a warning on standard error. The result is an empty text
     and 0 if there is no such program.
@@ -108,7 +108,7 @@ def _as_heard(hook_set: HookSet) -> HookSet:
 
 
 def _is_used(tool: str, script: ShellScript, begin: int) -> bool:
-    """Return whether a script gives a program code of its own behind a place, as to read the input."""
+    """Return whether a script gives a program code of its own after a place, as to read the input."""
     code = script.code
     calls = (place for place, _ in calls_of(tool, code) if place >= begin)
     return any(

@@ -28,7 +28,7 @@ from pytest_hookharness.model.protocol import Hook
 _MAY_NOTICE = re.compile(r"^[ \t]*(?:trap|alias|eval|exec)\b|\bset[ \t]+\+\w*e|\bPATH=", re.MULTILINE)
 _OWN = r"^[ \t]*(?:function[ \t]+)?{0}[ \t]*\(\)"
 _REFUSES = re.compile(r"\b(?:exit|return)[ \t]+(?:2\b|[\"$])")
-# The value of a plain assignment, up to the program and behind it.
+# The value of a plain assignment, up to the program and after it.
 _ASSIGNED = (
     r"^[A-Za-z_]\w*=\"?\$\((?P<before>[^\n;&]{{0,200}}?(?:\|[ \t]*(?:\n[ \t]*)?)?)(?<![\w./$-]){0}[ \t]"
 )

@@ -62,7 +62,7 @@ _COMPARED = r"\"?\$\{{?(?:{0})(?::-)?\}}?\"?[ \t]+==?[ \t]+[\"']?(?P<tool>[A-Za-
 _CONDITION = re.compile(
     r"^[ \t]*(?P<word>if|elif)[ \t]+(?P<words>\[[^\n;]*?)[ \t]*(?:;[ \t]*|\n[ \t]*)then\b", re.MULTILINE
 )
-# A branch that only leaves is a precaution.
+# A branch that only ends the script is a precaution.
 _LEAVES = re.compile(r"\s*exit[ \t]+0\b")
 
 

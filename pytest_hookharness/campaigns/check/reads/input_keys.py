@@ -129,7 +129,7 @@ def _is_of_status_line(read: frozenset[KeyPath]) -> bool:
 
 
 def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
-    """Return the keys that a hook's script reads in vain, and those that are meant, in words; or nothing."""
+    """Return the keys that a script reads and never gets, and those that are meant, in words; or nothing."""
     given = reads_of(hook_set, hook)
     if given is None:
         return "", ""
@@ -179,7 +179,7 @@ class _Judge:
         self.sent = {field.name for event in events for field in self.profile.events[event].fields.fields}
 
     def meant_by(self, read: frozenset[KeyPath]) -> tuple[str, str] | None:
-        """Return the key that a read looks for in vain, and the one that is meant; ``None`` for nothing."""
+        """Return the key that is never sent to a read, and the one that is meant; ``None`` for nothing."""
         if not any(path[0] in self.sent for path in read):
             if all(self._is_optional(path[0]) for path in read):
                 return None
@@ -195,7 +195,7 @@ class _Judge:
         return (".".join(within[0]), meanings[0]) if all(meanings) else None
 
     def of_notebooks(self) -> Iterator[tuple[str, str]]:
-        """Yield the key by which a script looks for paths of notebooks in vain, and the one that is sent."""
+        """Yield the key that a script wrongly reads for paths of notebooks, and the key that is sent."""
         named = self.profile.name == "claude-code" and _NOTEBOOKS in (self.hook.matcher or "").split("|")
         before = self.role is hosts.Role.BEFORE_TOOL
         guards = before and _REFUSES.search(self.text) and not _BY_TOOL.search(self.text)

@@ -1,5 +1,5 @@
 """
-What a script in JavaScript or TypeScript reads from its input.
+Reads of a script in JavaScript or TypeScript from its input.
 
 The input is what is parsed from standard input, under the name of each variable or parameter that gets it.
 """
@@ -22,7 +22,7 @@ _CALLBACK = (
 _EMPTY = re.compile(r"(?:\"\"|''|``|null|undefined|\[\s*\])")
 _OF_FILE = re.compile(r"readFile(?:Sync)?\(")
 _PARSED = re.compile(rf"(?<![\w.$])({_NAME})\s*(?::[^=\n;]+)?=(?!=)[^;\n=]*?JSON\.parse\((?P<given>[^\n]*)")
-# What gives a variable the text of standard input.
+# Code that gives a variable the text of standard input.
 _TEXT = re.compile(rf"(?<![\w.$])({_NAME})\s*(?::[^=\n;]+)?=\s*(?:await\s+)?(?P<given>[^\n;]*)")
 _COLLECTED = re.compile(
     rf"(?<![\w.$])({_NAME})\s*\+=|(?<![\w.$])({_NAME})\s*=[^=\n]*Buffer\.concat\(|({_NAME})\.push\("

@@ -1,8 +1,8 @@
 """
-Reads of the input, what people call the values that hosts send, and the keys that mean the same.
+Reads of the input, the names that scripts use for the values that hosts send, and keys with equal meaning.
 
-Words of one kind stand in for one value; the first of the keys that a host sends at an event is the one that
-is meant there. Some words mean a value at events of some kinds only.
+Each group of names stands for one value. If a host sends several keys of a group at an event, the first one
+is meant. Some names stand for a value only at events of some kinds.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class KeyRead:
 
 
 def join_reads(reads: Iterable[KeyRead]) -> Iterator[frozenset[KeyPath]]:
-    """Yield the places of values: those for one variable together, as later ones stand in for nothing."""
+    """Yield the paths of each value: reads into one variable belong together, as fallbacks."""
     named: dict[str, frozenset[KeyPath]] = {}
     alone: list[frozenset[KeyPath]] = []
     for read in reads:

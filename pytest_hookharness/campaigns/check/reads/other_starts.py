@@ -21,7 +21,7 @@ from pytest_hookharness.campaigns.arming.project_texts import (
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-# A pipe in a command, behind a program that may change what it passes on.
+# A pipe in a command, after a program that may change what it passes on.
 _CHANGED = re.compile(r"(?<!\|)\|(?![|&])")
 _PASSES_ON = re.compile(r"\s*(?:cat|tee)\b[^|;&]*")
 _SCRIPTS = frozenset([".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts"])

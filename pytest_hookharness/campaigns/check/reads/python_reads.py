@@ -1,5 +1,5 @@
 """
-What a Python script reads from its input.
+Reads of a Python script from its input.
 
 Followed is what is parsed from standard input: through variables, arguments and results of functions of the
 script, and through a function of a module beside it that parses the input. All else is unknown.

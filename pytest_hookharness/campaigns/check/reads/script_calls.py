@@ -96,7 +96,7 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (MANGLED, _MAKE_JSON, pasted_texts),
     ):
         yield from _found(hook_set, code, advice, find)
-    # Of other events a host starts one hook after the other. A lock may stand around a program in a script.
+    # At other events a host starts one hook after the other. A lock may stand around a program in a script.
     hasty = [one for one in hook_set.sources if not may_wait(f"{one[1]}\n{loaded_by(hook_set, one[1])}")]
     alone = replace(hook_set, sources=tuple(hasty))
     for symptom in _found(alone, codes.LOST_UPDATES, _APPEND_LINES, rewritten_records, beside=True):

@@ -75,7 +75,7 @@ def _never_set(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
 
 
 def _takes_argument(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
-    """Return in words where a script looks for its input in vain: the same words for all names."""
+    """Return, in words, the argument from which a script takes its input and which is missing; or nothing."""
     return ("first argument",) if absent_argument(hook_set, hook) else ()
 
 
@@ -108,7 +108,7 @@ _VARIABLES = (
     CheckRule(
         code=codes.MISSING_INPUT,
         find=_takes_argument,
-        text="the script takes its input from its {0}, and the command gives it none.",
+        text="the script takes its input from its {0}, but the command gives it none.",
         advice="Read the JSON on standard input instead, as with `jq -r .tool_input`.",
     ),
     CheckRule(
@@ -136,7 +136,7 @@ _INPUT_AND_ANSWERS = (
     CheckRule(
         code=codes.WRONG_KEY,
         find=reads_main_transcript,
-        text=f"the script reads `transcript_path`, the main agent's; `{OWN}` is the subagent's.",
+        text=f"the script reads `transcript_path`, which is the main agent's; `{OWN}` is the subagent's.",
         advice=f"Read `{OWN}`, or `last_assistant_message`.",
     ),
     CheckRule(code=MANGLED, find=find_unread_answer, text="{0}.", advice="{1}"),
@@ -155,7 +155,7 @@ _LOOPS_AND_GUARDS = (
         code=PINGPONG,
         find=_removes_imports,
         text=(
-            "after each edit, `{0}` removes the imports that nothing uses yet, also one that the agent "
+            "after each edit, `{0}` removes the imports that nothing uses yet, even one that the agent "
             "writes before its first use."
         ),
         advice="{1} a Stop hook do this when the agent has finished.",
@@ -182,30 +182,30 @@ _LOOPS_AND_GUARDS = (
     CheckRule(
         code=codes.TEXT_MATCH,
         find=word_guard,
-        text="where `{0}` is refused, `{1}` is too, as the script only looks for the words.",
+        text="`{1}` is refused like `{0}`, because the script only looks for the words.",
     ),
     CheckRule(
         code=codes.BYPASS,
         find=bypassed_guard,
-        text="where `{0}` is refused, `{1}` is allowed, as no test in the script fits it.",
+        text="`{0}` is refused, but `{1}` is allowed, because no test in the script matches it.",
     ),
     CheckRule(
         code=codes.OVERBLOCK,
         find=root_guard,
-        text="where `{0}` is refused, `{1}` is too, as every path that begins with `/` fits.",
+        text="`{1}` is refused like `{0}`, because every path that begins with `/` matches.",
     ),
     CheckRule(
         code=codes.OVERBLOCK,
         find=example_guard,
-        text="where `{0}` is refused, `{1}` is too, which holds no secrets.",
+        text="`{1}` is refused like `{0}`, although it holds no secrets.",
         advice="Allow names that end with `.example`, `.sample`, `.template` or `.pub` before the test.",
     ),
     CheckRule(
         code=codes.FAILS_OPEN,
         find=_overlooks_new_files,
         text=(
-            "it asks only `git diff`{0} whether anything changed, which leaves out files that are not added "
-            "yet, so where the agent only made such files every stop is allowed."
+            "it asks only `git diff`{0} whether anything changed. That leaves out new files, so every stop "
+            "is allowed if the agent made nothing but new files."
         ),
         advice="Ask `git status --porcelain`, or `git ls-files --others --exclude-standard` as well.",
     ),
@@ -223,7 +223,7 @@ _LOOPS_AND_GUARDS = (
 
 def _of_lost_answers(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield why answers in scripts are lost, each reason once with its places; skip hooks named before."""
-    told = {hook.command for hook in hook_set.hooks if find_unread_answer(hook_set, hook)}
+    known = {hook.command for hook in hook_set.hooks if find_unread_answer(hook_set, hook)}
     lost: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
     fixes: dict[str, str] = {}
@@ -237,7 +237,7 @@ def _of_lost_answers(hook_set: HookSet) -> Iterator[Symptom]:
             unseen |= {one.why} if one.is_unseen else set()
             concerned.setdefault(one.why, []).extend(one.hooks)
     for why, places in lost.items():
-        if not any(hook.command in told for hook in concerned[why]):
+        if not any(hook.command in known for hook in concerned[why]):
             code = codes.UNSEEN_REASON if why in unseen else MANGLED
             yield together(code, concerned[why], f"{why} ({'; '.join(places)}).", fixes[why])
 
@@ -245,18 +245,18 @@ def _of_lost_answers(hook_set: HookSet) -> Iterator[Symptom]:
 def _of_silence(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the reasons that scripts print where the host looks for none, together with their hooks."""
     found = [(hook, words) for hook in hook_set.hooks if (words := silent_refusal(hook_set, hook))]
-    told = [hook for hook, _ in found]
+    silent = [hook for hook, _ in found]
     if found:
         text = (
             f'the reason "{found[0][1]}" is printed to standard output, and with status 2 {hook_set.host} '
             "reads only standard error, so the agent is not told why."
         )
-        yield together(SILENT_REFUSAL, told, text, "Print the reason to standard error, as with `>&2`.")
+        yield together(SILENT_REFUSAL, silent, text, "Print the reason to standard error, as with `>&2`.")
     mute = [
         (hook, answer)
         for hook in hook_set.hooks
         if (answer := silent_answer(hook_set, hook))
-        and hook.command not in {one.command for one in told}
+        and hook.command not in {one.command for one in silent}
         # An answer that the host does not take for a refusal has another defect.
         and not (find_unread_answer(hook_set, hook) or failed_refusal(hook_set, hook))
     ]

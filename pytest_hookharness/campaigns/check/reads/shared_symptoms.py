@@ -21,8 +21,9 @@ class CheckRule:
 
     Attributes:
         find: Returns what is wrong with a hook, as a text or a tuple of values; empty if nothing is.
-        text: The sentence about it; a template over ``{0}``, ``{1}`` and so on (the values), and ``{host}``.
-        advice: How to fix it; a template over the same, empty for the advice of the finding.
+        text: A template of the sentence about it; ``{0}``, ``{1}`` and so on are the values, ``{host}`` the
+            host.
+        advice: How to fix it; a template with the same fields, empty for the advice of the finding.
         by_event: Whether each event has a symptom of its own.
         by_entry: Whether the same command may be right in another entry, so that the symptom names the
             entries.
@@ -53,7 +54,7 @@ def together(code: FindingCode, hooks: Sequence[Hook], text: str, advice: str = 
 
 
 def symptom_of(code: FindingCode, commands: str, text: str, advice: str = "", turn: int = 0) -> Symptom:
-    """Return a symptom of some hooks; an empty ``advice`` means that of the finding."""
+    """Return a symptom of some hooks; an empty ``advice`` stands for the advice of the finding."""
     return Symptom(
         kind=code.name, code=code.code, hook=commands, text=text, advice=advice or code.fix, turn=turn
     )

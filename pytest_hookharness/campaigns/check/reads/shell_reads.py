@@ -1,5 +1,5 @@
 """
-What a shell script reads from its input: with jq, and with programs in other languages that stand in it.
+Reads of a shell script from its input: with jq, and with embedded programs in other languages.
 
 The input is what ``cat`` put into a variable, or what a program reads to which nothing else is given.
 """
@@ -186,7 +186,7 @@ def jq_reads(program: str) -> Iterator[frozenset[KeyPath]]:
 
 
 def _path_at(program: str, place: int) -> tuple[KeyPath, int]:
-    """Return the keys of the path that begins at a place, and the place behind it."""
+    """Return the keys of the path that begins at a place, and the place after it."""
     if program[place] != "." or (place and re.match(r"[\w\])\"$.]", program[place - 1])):
         return (), place
     keys: list[str] = []
@@ -194,6 +194,6 @@ def _path_at(program: str, place: int) -> tuple[KeyPath, int]:
         keys.append(next(one for one in found.groups() if one))
         place = found.end()
         place += program.startswith("?", place)
-    # What comes behind belongs to the elements.
+    # What comes after belongs to the elements.
     rest = re.compile(r"(?:\[[^\]]*\]|\.\w+|\?)*").match(program, place)
     return tuple(keys), rest.end() if rest and keys else place

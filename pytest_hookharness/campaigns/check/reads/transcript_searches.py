@@ -35,7 +35,7 @@ _PATH = re.compile(
     r"\)\"?\s*"
 )
 _EMPTY = re.compile(r"(?:\"\"|'')?\s*|[^\n]*(?:\.transcript\b|[\"']transcript[\"'])[^\n]*")
-# With nothing behind it that could take a text out of its lines.
+# With nothing after it that could take a text out of its lines.
 _TEXT = (
     r"\"?\$\((?:(?:cat|tail|head|tac)\b|<)[^|)\n]*\$\{{?(?:{0})\b\}}?\"?(?:\s*2>\s*\S+)?"
     r"(?:\s*\|\s*(?:cat|tail|head|tac)\b[^|)]*)*(?:\s*\|\|[^|)]*)?\)\"?\s*"
@@ -48,7 +48,7 @@ _COPIES = frozenset({"cat", "tail", "head", "tac"})
 _PRINTS = frozenset({"echo", "printf"})
 _SEARCHES = frozenset({"grep", "egrep", "fgrep"})
 _FILTERS = _COPIES | _SEARCHES | {"sed"}
-# What may look at the structure of the lines that a search only chooses.
+# Programs that may read the structure of the lines that a search only selects.
 _PARSES = r"(?:jq|gojq|jaq|python[\d.]*|node|bun|deno|perl|ruby|read)"
 _GIVEN_ON = (
     rf"\$\{{{{?{{0}}\}}}}?\"?[ \t]*\|[ \t]*{_PARSES}\b"
@@ -74,7 +74,7 @@ _LONGEST, _MOST, _NAMED = 48, 60, 2
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """A command of a pipe: its words, the place where it begins, and the commands before and behind it."""
+    """A command of a pipe: its words, the place where it begins, and the commands before and after it."""
 
     words: tuple[str, ...]
     place: int

@@ -32,18 +32,18 @@ _SOMETIMES = (
     | {"is_first_compaction", "subagent_id", "parent_conversation_id", "subagent_model", "git_branch"}
     | {"is_parallel_worker", "result_json", "tool_call_count"}
 )
-# What is in the place of nothing: no value, or a word that says so.
+# Defaults that mean nothing: no value, or a word that says so.
 _NOTHING = (
     r"(?:[\"'`]\s*(?:unknown|none|n/a|0|null|undefined|\?+|-+)?\s*[\"'`]|empty\b|null\b|None\b|undefined\b"
     r"|0\b(?!\.?\d)|\[\s*\]|\{\s*\}|dict\(\)|list\(\))"
 )
-# Another source for the value, behind its key.
+# Another source for the value, after its key.
 _OTHERWISE = re.compile(
     rf"(?:\?\?|\|\||//|\bor\b)[\s(]*(?!\s|(?:echo\s+|printf\s+)?{_NOTHING}|true\b|:)"
     rf"|^[\"'],(?!\s*{_NOTHING})|\belse\b|\?(?![\s?.\"'/)])[^\n:]*:",
     re.IGNORECASE,
 )
-# How far behind a key another source is looked for.
+# How far after a key another source is looked for.
 _NEAR = 300
 _OF_OUTPUT = re.compile(r"[\"']?\s*:")
 _GIVEN = re.compile(r"[\"']?\s*\]?\s*(?:\|\|?|\?\?)?=(?!=)")
@@ -53,7 +53,7 @@ _ASSIGNED = re.compile(
 
 
 def unknown_keys(hook_set: HookSet, hook: Hook) -> str:
-    """Return the keys, in words, that a hook's script reads in vain as no host knows them; or nothing."""
+    """Return the keys, in words, that a hook's script reads and that no host sends; or nothing."""
     profile = hosts.find(hook_set.host)
     found = reads_of(hook_set, hook) if _is_recorded(hook_set.host) else None
     if found is None or found.shared or profile.events[hook.event].unreachable:
@@ -61,8 +61,8 @@ def unknown_keys(hook_set: HookSet, hook: Hook) -> str:
     keys = [*dict.fromkeys(_unknown(found))]
     # At another event the same command may read it in the place of a key that is sent there.
     same = [one for one in hook_set.hooks if keys and one.command == hook.command]
-    told = "".join(never_sent(hook_set, one)[0] for one in same)
-    left = [key for key in keys if f"`{key}`" not in told]
+    reported = "".join(never_sent(hook_set, one)[0] for one in same)
+    left = [key for key in keys if f"`{key}`" not in reported]
     return "" if is_given_elsewhere(hook_set, hook, left) else ", ".join(f"`{key}`" for key in left)
 
 

@@ -1,5 +1,5 @@
 """
-Programs that stand in a shell script: behind an option, as in ``python3 -c '...'``, or in a here-document.
+Programs that stand in a shell script: after an option, as in ``python3 -c '...'``, or in a here-document.
 
 Only a call where the shell expects a command counts, and only code that is one text. What the shell puts into
 the code, such as a variable, stays as it is written.
@@ -28,7 +28,7 @@ _LANGUAGES = (
     (re.compile("node|bun", re.IGNORECASE), "javascript"),
     (re.compile(r"\w*sh"), "shell"),
 )
-# What stands in front of a command, with the variables that are set for it.
+# The text in front of a command, with the variables that are set for it.
 _BEFORE = re.compile(
     r"(?:^|[\n;&|({`!]"
     r"|(?<![\w$-])(?:then|do|else|if|elif|while|until|exec|command|time|env|timeout[ \t]+\S{1,20})[ \t])"

@@ -25,7 +25,7 @@ _REPLACED = re.compile(r"^[ \t]*exec[ \t]+[12&]?>", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class _Outputs:
-    """The places whose output may go elsewhere: behind the first, up to the second, or within."""
+    """The places whose output may go elsewhere: after the first, up to the second, or within."""
 
     replaced: int
     last_block: int

@@ -23,7 +23,7 @@ SHELL_SCRIPT = re.compile(r"#!.*\b(?:ba|da|k|z)?sh\b")
 _COMMENT = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\\|(['\"]))?([A-Za-z_][\w.-]*)(?(2)\2)")
 _ANSI_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
-# What stands in front of a value that a script prints unchanged.
+# The text in front of a value that a script prints unchanged.
 PRINTS: str = r"(?:echo|printf[ \t]+(?:--[ \t]+)?[\"']%s(?:\\n)?[\"'])[ \t]+"
 # Where a script loads another one, in code without quoted text.
 LOADS = re.compile(r"^[ \t]*(?:source|\.)[ \t]", re.MULTILINE)
@@ -152,7 +152,7 @@ def ends_of_if(shown: str, place: int) -> tuple[int, int]:
 
 
 def _condition(shown: str, word: str, begin: int, place: int) -> Condition | None:
-    """Return what has to hold in an open block; of a ``case`` its last arm, ``None`` behind one within it."""
+    """Return the condition of an open block; for a ``case`` its last arm, ``None`` after an inner one."""
     if word in ("if", "elif"):
         then = _THEN.search(shown, begin, place)
         return Condition(begin, then.start()) if then else None
@@ -163,7 +163,7 @@ def _condition(shown: str, word: str, begin: int, place: int) -> Condition | Non
 
 
 def _of_line(shown: str, place: int) -> Sequence[Condition]:
-    """Return what stands in front of a place in a list of commands that ends where one fails."""
+    """Return the commands in front of a place in a list with `&&`: they have to succeed first."""
     begin = max(shown.rfind(mark, 0, place) for mark in ("\n", ";")) + 1
     before = shown[begin:place]
     end = before.rfind("&&")
@@ -269,7 +269,7 @@ def inline_program(command: str) -> str:
     except ValueError:
         return ""
     place = next((number for number, word in enumerate(words) if re.fullmatch(r"-\w*c", word)), 0)
-    # What follows are arguments, or another command whose status counts.
+    # Further words are arguments, or another command whose status counts.
     if len(words) != place + 2 or "$" in command.partition(words[place])[2].partition("'")[0]:
         return ""
     return f"#!/bin/{found['shell'] or ''}sh\n{_in_lines(words[-1])}"

@@ -26,7 +26,7 @@ _KEYS = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _ASSIGNED = re.compile(r"(?<![\w$])(\w+)=[\"']?\$\($")
 _MOST = 20
 _QUOTATION = re.compile(r"'[_\n]*'|\"[_\n]*\"")
-# Its variables, the program behind a pipe or alone, and whether its failure is passed over.
+# The body of such a function: variables, the program after a pipe or alone, and whether failure is ignored.
 _WRAPS = (
     r"\s*(?:local[ \t][^\n;&|]*\n\s*)*(?:(?:echo|printf)[ \t][^\n;&|]*\|[ \t]*(?:\n[ \t]*)?)?"
     r"{0}[ \t][^\n;&|]*(?P<passed>\|\|[ \t]*(?:true|:|(?:echo|printf)[ \t]+(?:''|\"\"))[ \t]*)?;?\s*"
@@ -79,7 +79,7 @@ def _calls(
 
 
 def wrapping_functions(tool: str, script: ShellScript) -> Iterator[tuple[str, bool]]:
-    """Yield the functions that only call a program, each with whether its failure is passed over."""
+    """Yield the functions that only call a program, each with whether they ignore its failure."""
     whole = re.compile(_WRAPS.format(tool))
     for name, begin, end in script.functions[:_MOST]:
         if found := whole.fullmatch(_QUOTATION.sub("''", script.shown[begin:end])):

@@ -67,13 +67,13 @@ _JAVASCRIPT_IMPORT = re.compile(r"(?:\bfrom|\brequire\(|\bimport\(?)\s*(?:[\"'`]
 _JAVASCRIPT_OWN = re.compile(
     r"(?:node:)?(?:fs|path|os|child_process|util|url|crypto|process|https?|assert)(?:/promises)?"
 )
-# What a text gives to jq, which looks there for the keys of an input.
+# A variable that a script gives to jq, which searches it for keys of an input.
 _PIPED = re.compile(
     r"\b" + PRINTS + r"(?:-\w+[ \t]+)?\"?\$\{?([A-Za-z_]\w*)\}?\"?[ \t]*"
     r"\|[ \t]*jq\b[^|;)\n]{0,80}"
     r"\.(?:tool_input|tool_name|tool_response|transcript_path|session_id|hook_event_name|prompt)\b"
 )
-# Where a command begins, unless it is behind a pipe, and its first word, in code without quoted text.
+# Where a command begins, unless it is after a pipe, and its first word, in code without quoted text.
 _COMMAND = re.compile(
     r"(?:^|[;`]|(?<!>)&|(?<!=)\(|\|\||[{!](?=\s)|\)\"?(?=\s))[ \t]*"
     r"(?:(?:if|elif|while|until|then|else|do|!|\{)\s+)*"
@@ -106,18 +106,18 @@ _GIVEN_IN_JAVASCRIPT = re.compile(
     r"^(?:const|let|var)\s+(?P<name>\w+)\s*=\s*process\.argv\[2\]\s*(?:;|\|\|\s*(?:''|\"\"|null))",
     re.MULTILINE,
 )
-# Another way to the input, or a script that knows that it may have no argument.
+# The script has another way to the input, or knows that it may have no argument.
 _OTHER_WAYS = re.compile(
     r"stdin|\bjq\b|\$\(cat\)|`cat`|\bread\b|\bmapfile\b|\$#|\busage\b|argparse|\blen\(sys\.argv|argv\.length"
     r"|^\s*(?:source|\.)\s|\bset\s+--|\bshift\b|\binput\(|Sync\(\s*0|fd/0|CLAUDE_\w*(?:INPUT|FILE|TOOL)",
     re.IGNORECASE | re.MULTILINE,
 )
-# A value that the script can do without, or gets elsewhere.
+# The script can do without the value, or gets it elsewhere.
 _OPTIONAL = (
     r"-[nz]\s+\"?\$\{{?{0}\b(?![^\n]*\bexit\b)|\$\{{{0}:?[-=+]|(?<![\w$]){0}=(?![\"']?\$\{{?1)"
     r"|\$\{{?{0}\}}?\"?\s*!?==?\s*[\"']?--?\w|\[\s+\"?\$\{{?{0}\}}?\"?\s+\](?![^\n]*\bexit\b)"
 )
-# What a hook works on. Any other word may choose what to do, and have no value on purpose.
+# Names of values on which a hook works. Any other word may choose what to do, and be empty on purpose.
 _OF_INPUT = re.compile(
     r"(?:(?:changed|edited|modified|target|current|hook)_?)?(?:file|path|tool|input|json|payload|prompt|message"
     r"|title|(?:sub)?agent|session|transcript|content)(?:_?(?:name|path|type|id|input|json))?",
@@ -126,7 +126,7 @@ _OF_INPUT = re.compile(
 
 
 def expected_variable(hook_set: HookSet, hook: Hook) -> str:
-    """Return a variable from which a hook takes its input in vain; empty for none."""
+    """Return a variable that is never set, and from which a hook takes its input; empty for none."""
     names, given = _NEVER_SET.get(hook_set.host), {**hook_set.env, **hook.env}
     texts = hook_set.scripts_of(hook)
     if name := next((one for one in _piped(texts[0] if texts else hook.command) if one not in given), ""):
@@ -160,7 +160,7 @@ def key_for(variable: str, hook: Hook) -> str:
 
 
 def is_bare(hook_set: HookSet, hook: Hook) -> bool:
-    """Return whether a command is a script with nothing behind it, and nothing that gives it arguments."""
+    """Return whether a command is a script with nothing after it, and nothing that gives it arguments."""
     ends = tuple(path.rpartition("/")[2] for path, _ in hook_set.sources)
     piped = re.search(r"(?<!\|)\|(?!\|)|\bxargs\b", hook.command)
     return hook.args is None and not piped and hook.command.rstrip(" \"'").endswith(ends)

@@ -1,11 +1,11 @@
 """
 Searches in strict shell scripts whose status is not what was meant, and texts that are taken for an option.
 
-Under ``set -e`` a value that `grep` does not find ends the script, also where the next lines are for an empty
-value. Under ``pipefail`` a pipe to ``grep -q`` fails where it finds something early in a long text, as `grep`
-ends there and the writer gets SIGPIPE.
-Bash and dash refuse a format such as ``- %s``, and GNU grep refuses a pattern such as ``--force``; a dash
-alone is a text for both. Calls that end their options with ``--``, or give the pattern with ``-e``, work.
+Under ``set -e`` the script ends where `grep` finds nothing, even if the next lines handle an empty value.
+Under ``pipefail`` a pipe to ``grep -q`` fails where it finds something early in a long text, as `grep` ends
+there and the writer gets SIGPIPE. Bash and dash refuse a format such as ``- %s``, and GNU grep refuses a
+pattern such as ``--force``; a dash alone is a text for both. Calls that end their options with ``--``, or
+give the pattern with ``-e``, work.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STRICT: re.Pattern[str] = re.compile(
     r"^set[ \t]+-[a-z]*e[a-z]*\b|^set[ \t][^\n]*-o[ \t]+errexit\b", re.MULTILINE
 )
 PIPEFAIL: re.Pattern[str] = re.compile(r"^[ \t]*set[ \t]+-[^\n]*\bpipefail\b", re.MULTILINE)
-# What goes on behind an error, or does something else there.
+# What goes on after an error, or does something else there.
 _GOES_ON = re.compile(r"\bset[ \t]+\+\w*[eo]|^[ \t]*trap[ \t][^\n]*\b(?:ERR|EXIT)\b", re.MULTILINE)
 # A whole statement that takes what a pipe prints.
 _TAKEN = re.compile(
@@ -38,7 +38,7 @@ _TAKEN = re.compile(
     r"(?(default)\})\"?[ \t]*(?:_*)$",
     re.MULTILINE,
 )
-# A file whose reader is told to be silent may be missing.
+# If the errors of the program that reads a file are hidden, the file may be missing.
 _SEARCHES = re.compile(
     r"(?P<program>[efr]?grep|rg|git[ \t]+(?:rev-parse|symbolic-ref|describe)"
     r"|cat(?=[^\n]*[ \t]2>[ \t]*/dev/null))\b"
@@ -52,7 +52,7 @@ _KEY = re.compile(
 )
 # Git answers in every folder of a repository once it has answered before.
 _OF_GIT = re.compile(r"git[ \t]+rev-parse\b")
-# What asks for a value that may be empty.
+# Tests of a value that may be empty.
 _HANDLED = (
     r"-[zn][ \t]+[\"']?\$\{{?{0}\b|\$\{{?{0}\}}?[\"']?[ \t]+(?:!?==?)[ \t]+(?:\"\"|'')"
     r"|![ \t]+\"?\$\{{?{0}\}}?\"?[ \t]+=~[ \t]+\^\[0-9\]\+\$"
@@ -151,7 +151,7 @@ def _unreached(script: ShellScript, begun: int, until: int) -> Iterator[tuple[st
         if behind and not script.function_at(place) and not _is_known_to_match(script, found):
             words = (
                 f"`set -e` ends the script with an error where `{program}` finds nothing for `{name}`, so "
-                "the refusals behind its test are not reached"
+                "the refusals after its test are not reached"
             )
             yield words, script.line_of(place)
 
@@ -247,8 +247,8 @@ _OWN = re.compile(
 
 
 def texts_as_options(text: str) -> Iterator[tuple[str, int]]:
-    """Yield how a shell script gives a text where an option is expected, in words, with the line."""
-    told: dict[str, str] = {}
+    """Yield a message and the line number for each text that a program takes for an option."""
+    reported: dict[str, str] = {}
     is_known = SHELL_SCRIPT.match(text) and not _ZSH.match(text) and not _OWN.search(text)
     code = code_of(text) if is_known else ""
     for call, refused, effect in (
@@ -262,7 +262,7 @@ def texts_as_options(text: str) -> Iterator[tuple[str, int]]:
                 name, shown = found["call"], in_one_line(given, _SHOWN)
                 words = f"`{name}` takes the {effect} `{shown}` for an option because of its dash, and fails"
                 # One cause, however often it stands in the script.
-                yield told.setdefault(name, words), text.count("\n", 0, found.end()) + 1
+                yield reported.setdefault(name, words), text.count("\n", 0, found.end()) + 1
 
 
 def _is_refused_format(given: str, _after: str) -> bool:

@@ -43,7 +43,7 @@ _LIMITS = re.compile(
 )
 # A note for readers, in words alone.
 _PROSE = re.compile(r"[A-Z]?[a-z]+(?:,? [\w'-]+){2,}\.?")
-# What fits everything, so that it limits nothing anyway.
+# Patterns that fit everything, so that they limit nothing.
 _EVERYTHING = re.compile(r"(?:\^?\.?[*+]\$?|\*\*(?:/\*)?|all|always|true)?", re.IGNORECASE)
 
 

@@ -85,7 +85,7 @@ _ENDED = (
     "`{program} | head` ends the script with exit status 141 (SIGPIPE) if `{program}` prints more "
     "than 64 KiB, because `set -e` and `pipefail` are on"
 )
-# What a pipe, a list, a substitution or a function makes of a failure; then nothing is said.
+# Pipes, lists, substitutions and functions that handle a failure; then nothing is reported.
 _CONTINUES = re.compile(r"(?:\\|&&|\|\|?)[ \t]*\n[ \t]*$")
 _FORGIVES = re.compile(r"^[ \t]*[})][ \t]*(?:\|\||&&)|\bshopt[ \t]+-uo", re.MULTILINE)
 _OTHER_FUNCTION = re.compile(
@@ -131,7 +131,7 @@ def lost_statuses(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _behind_ifs(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int]]:
-    """Yield the lines that ask for the status of a condition behind its ``fi``, where that is always 0."""
+    """Yield the lines that ask for the status of a condition after its ``fi``, where that is always 0."""
     # The last line of each open `if`; empty once another branch has begun.
     last: list[str | None] = []
     for (_, line), (number, after) in pairwise(lines):
@@ -146,7 +146,7 @@ def _behind_ifs(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int]]:
         if last and last[-1] is not None:
             last[-1] = line
         if ends and _ASKED.match(after):
-            yield "behind `fi`, `$?` is 0 where the condition failed, so the failure is missed", number
+            yield "after `fi`, `$?` is 0 where the condition failed, so the failure is missed", number
 
 
 def _behind_true(lines: Sequence[tuple[int, str]], shown: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -166,7 +166,7 @@ def _behind_true(lines: Sequence[tuple[int, str]], shown: Sequence[str]) -> Iter
 
 
 def _is_used(name: str, lines: Iterable[str]) -> bool:
-    """Return whether the first mention of a variable behind the one that sets it uses its value."""
+    """Return whether the first mention of a variable after the one that sets it uses its value."""
     mention = re.compile(rf"(?<!\w){name}(?!\w)")
     mentions = ((line, found.start()) for line in lines for found in mention.finditer(line))
     line, begin = next(islice(mentions, 1, None), ("", 0))
@@ -241,7 +241,7 @@ def double_counts(text: str) -> Iterator[tuple[str, int]]:
     for found in _COUNTED.finditer(code):
         name = found["name"]
         used = re.search(_AS_NUMBER.format(name), text) or re.search(_IN_TEXT.format(name), text)
-        # A script that looks at its digits, or at one line of it, knows.
+        # A script that tests the digits of the count, or takes one line of it, handles this.
         knows = re.search(_KNOWS_LINES.format(name), text)
         if used and not knows:
             yield _TWO_LINES, text.count("\n", 0, found.start()) + 1

@@ -35,7 +35,7 @@ _IN_SHELL = re.compile(r"""\s*(?:/\S*/)?(?:ba|da|z|k)?sh\s+-l?c\s+(?:"([^"\\`]*)
 _ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
 # At the beginning of a line or after a keyword, where a command stands.
 _DOUBLE_BRACKET = re.compile(r"(?:^|[;&|\n])\s*(?:(?:if|elif|while|until|then|else|do|!)\s+)*\[\[\s")
-# What precedes a value that the shell does not split.
+# The text before a value that the shell does not split.
 _UNSPLIT = re.compile(r"(?:(?:^|[\s;&|(])\w+=\S*|[<>]\s*|\[\[(?:(?!\]\]).)*)$", re.DOTALL)
 _FOLDER = re.compile(VARIABLE.pattern + r"|\$\(git rev-parse --show-toplevel(?: 2>/dev/null)?\)")
 # What every system has, and commands that only start others.
@@ -76,7 +76,7 @@ class Obstacle:
     Attributes:
         cause: What hooks with the same defect have in common.
         text: The defect in words, to be written after the event.
-        local: Whether only this machine or checkout lacks something, so that nothing follows about the hook.
+        local: Whether only this machine or checkout lacks something, so that this is no defect of the hook.
         missing: The path of a script that is missing, as the command gives it with its variables filled in.
     """
 
@@ -209,7 +209,7 @@ def known_variables(hook_set: HookSet) -> Mapping[str, str]:
 
 def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
     """
-    Return what gives the project's or the plugin's folder in a command and is split at spaces by the shell.
+    Return the places of a command that give the project's or the plugin's folder and that the shell splits.
 
     Assignments, redirections and ``[[ ]]`` split nothing.
     """

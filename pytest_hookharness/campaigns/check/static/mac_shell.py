@@ -23,7 +23,7 @@ _ASKS_FOR_SYSTEM = re.compile(
     r"Darwin|darwin|OSTYPE|\buname\b|\bg(?:date|sed|stat)\b|--version|command -v osascript"
 )
 _ASKS_FOR_BASH = re.compile(r"\bBASH_VERS(?:ION|INFO)\b")
-# What may stand before the name of a command.
+# The text that may precede the name of a command.
 _WORDS = "if|then|else|elif|do|while|until|time|exec|command|env|sudo|nohup|nice|xargs(?: +-[^ ]+)*|-exec"
 _FIRST = rf"(?:^|[|;&(){{`!]|(?<!\S)(?:{_WORDS})\s)\s*(?:\w+=\S*\s+)*(?:/(?:usr/)?bin/)?"
 _BASH: Mapping[str, tuple[re.Pattern[str], str]] = {
@@ -59,7 +59,7 @@ _ONLY_THERE: Mapping[str, tuple[re.Pattern[str], str, re.Pattern[str]]] = {
         _OF_LINUX,
     ),
 }
-# The same with another call behind it: what the first one prints before it fails is part of the value.
+# The same with another call after it: what the first one prints before it fails is part of the value.
 _FIRST_THERE = re.compile(
     r"\$\(\s*stat\s+-L?f\s+(?:%|'|\")[^|;&()]*\|\|\s*stat\s+(?:-[a-zA-Z]*c|--format|--printf)[^|()]*(?:\|\|[^|()]*)?\)"
 )

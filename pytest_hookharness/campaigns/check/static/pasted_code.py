@@ -75,11 +75,11 @@ def pasted_code(text: str) -> Iterator[tuple[str, int]]:
     ]
     names -= _looked_through(code, calls)
     for program, begin, given in calls:
-        told = set[str]()
+        reported = set[str]()
         for found in _QUOTED.finditer(given):
             name, mark = found["name"], found["long"]
-            if name in names - told and not mark.startswith("r"):
-                told.add(name)
+            if name in names - reported and not mark.startswith("r"):
+                reported.add(name)
                 said = _SAID_OF_THREE if mark.endswith(("'''", '\\"\\"\\"')) else _SAID
                 yield said.format(name, program), code.count("\n", 0, begin + found.start()) + 1
 

@@ -2,7 +2,7 @@
 State that scripts write or look for by a relative path: after the agent's ``cd`` they use another file.
 
 Only scripts that never change the folder themselves are read, on hosts that start hooks where the agent is.
-What a session of an agent in another folder showed counts for every script.
+The result of a session in another folder counts for every script.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ _CHOSEN = r"[\"']{0}[\"']|=\s*{0}(?![\w-])|(?<![\w-]){0}\s*[|)]"
 _SAID = re.compile(r"\b(?:echo|printf)[ \t][^\n;&|<>()`]*")
 # In a comparison, `>` writes no file.
 _COMPARED = re.compile(r"\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\[\[\s.*?\s\]\]", re.DOTALL)
-# What gives a variable a value without `=`.
+# Commands that set a variable without `=`.
 _READS = r"\b(?:read|for|select|mapfile|readarray|getopts|printf\s+-v)\s[^\n;|]*?"
 # A hidden folder, but of no program that works where it is started.
 _OF_WORK = r"(?!(?:venv|terraform|direnv|next|turbo|nx|yarn|\w*_cache)\b)"
 _HIDDEN = re.compile(rf"\.{_OF_WORK}[a-z][\w-]*/(?!hooks/)[\w./*-]+")
 _FOLDER = re.compile(rf"\.{_OF_WORK}(?!(?:git|github|husky|vscode|idea|svn|cargo)\b)[a-z][\w-]*/?")
-# What a project has in its first folder only.
+# Files that a project has only in its top folder.
 _OF_PROJECT = (
     r"(?:CLAUDE\.md|AGENTS\.md|package\.json|tsconfig\.json|biome\.json|Cargo\.toml|pyproject\.toml|setup\.py"
     r"|requirements\.txt|go\.mod|Makefile|composer\.json|Gemfile|mix\.exs|pom\.xml)"
@@ -291,12 +291,12 @@ def _is_before_work(hook_set: HookSet, hook: Hook) -> bool:
 
 
 def _goes_back(hook_set: HookSet) -> bool:
-    """Return whether the settings of a project take its agent back; those of a plugin are not its user's."""
+    """Return whether a project's settings return its agent to the project; those of a plugin do not."""
     if hook_set.plugin:
         return False
     places = hosts.find(hook_set.host).config.paths
     files = [place.removeprefix(_WORKSPACE) for place in places if place.startswith(_WORKSPACE)]
-    # What is written in a later file counts.
+    # The last file that sets the variable counts.
     values = [_env(hook_set, file).get(_GOES_BACK) for file in dict.fromkeys([*files, *hook_set.files])]
     last = next((value for value in reversed(values) if value is not None), "")
     return last not in ("", "0", 0)

@@ -61,7 +61,7 @@ def loaded_by(hook_set: HookSet, text: str) -> str:
 
 def _defaults(variable: str, text: str, loaded: str) -> Iterator[str]:
     code, whole = (COMMENT_LINES.sub("", one) for one in (text, f"{text}\n{loaded}"))
-    # It may get the session from its input, or give the variable a value.
+    # The script may get the session from its input, or set the variable itself.
     if _OF_INPUT.search(whole) or re.search(rf"(?<![\w${{]){variable}=", whole):
         return
     shell = SHELL_SCRIPT.match(text) is not None

@@ -25,7 +25,7 @@ from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-# What may tell one session from another, or ends the loop after one round.
+# Words that may distinguish sessions, or end the loop after one round.
 KNOWS_SESSION = re.compile(
     r"session[_ -]?(?:id|uuid|key|name|file|token)|\b(?:sid|tty|pid|ppid|owner|tmux_pane|term_session\w*)\b"
     r"|CLAUDE_CODE_\w{0,30}SESSION|hash\w*\s+[^\n]{0,200}transcript|transcript\w{0,30}\s*(?:=|!)="
@@ -63,7 +63,7 @@ _WRITTEN = (
     r"|\bcp\s[^\n;|&]{{0,200}}\s{0}[ \t]*(?=[\n;&|)}}]|$)"
 )
 _NAMED = r"\"?\$\{{?{0}\b\}}?\"?"
-# What a script asks: the words of its tests.
+# The conditions of a script: the words of its tests.
 _TESTS = re.compile(
     r"\[\s(?P<test>[^\n\]]{0,150})\]|\btest\s(?P<word>[^\n;&|]{0,300})|\bcase\s(?P<case>[^\n]{0,100}?)\sin\b"
     r"|^[ \t]*(?P<first>\$[^\n;&|]{0,100})(?:\|\||&&)|[;{]\s*(?P<later>\$[^\n;&|]{0,100})(?:\|\||&&)"
@@ -86,7 +86,7 @@ _LAST = re.compile(r"\b(?:tail|tac|cat|jq|grep)\s")
 _MORE = re.compile(
     r"sum\b|hash|\b(?:basename|dirname|sed|awk|cut|tr|base64|openssl|user|python3?|node|contains|test)\b|[%#]|/tmp"
 )
-# The stop is allowed without a word in a text.
+# Code that allows the stop if a text lacks a word.
 _ASKS = re.compile(
     r"\bgrep\s[^\n]{0,200}\|\|\s*(?:\{[^\n}]{0,200})?\bexit\s+0\b|\bif\s+!\s[^\n]{0,200}\bgrep\s[^\n]*"
     r"|\[\[\s[^\n]{0,100}\*[^\n]{0,60}\]\]\s*\|\|\s*(?:\{[^\n}]{0,200})?\bexit\s+0\b"
@@ -210,7 +210,7 @@ def _is_same(state: str, whole: str) -> bool:
         if (not values and not _SAME.fullmatch(name)) or len(met) > _MOST:
             return False
         for value in values:
-            # A default may stand behind a name: `${NAME:-.}`.
+            # A default may stand after a name: `${NAME:-.}`.
             found = [one["long"] or one["name"] or "" for one in _VARIABLE.finditer(value)]
             plain = [re.fullmatch(r"(\w+)(?::?-[^\n$]*)?", one) for one in found]
             needed = {one[1] for one in plain if one}

@@ -23,7 +23,7 @@ from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
-# What shows new files, or makes Git know them.
+# Commands that show new files, or add them to Git.
 _SEES_NEW = re.compile(
     r"\bgit\b[^\n]{0,80}\b(?:status|ls-files|add|stash|commit|write-tree|clean)\b"
     # An argument of `git`, and no key of the input, as in `data.get("status")`.
@@ -37,7 +37,7 @@ _ADDS = re.compile(r"\bgit\b[^\n]{0,40}[ \t]add\b|[\"']git[\"']\s*,\s*\[?\s*[\"'
 _OPTIONS = r"(?:[ \t]+(?:--?[\w-]+(?:=[\w,.-]+)?|HEAD))*"
 _GIT = r"\bgit(?:[ \t]+-C[ \t]+\S+|[ \t]+--no-pager)*[ \t]+diff"
 _NAMES = rf"{_GIT}(?={_OPTIONS}[ \t]+--(?:name-only|name-status|stat|shortstat|quiet|exit-code)\b){_OPTIONS}"
-# A path behind it may be that of a file that is always there.
+# A path after it may be that of a file that is always there.
 _END = r"(?:[ \t]+--)?[ \t]*(?:\d?>[ \t]*[^\s)|;]+[ \t]*)*"
 _FILTERED = re.compile(r"--diff-filter=(?![^\s)]*[Ad])")
 # Files of a kind, which may be new, and not one file of which the name is known.
@@ -51,7 +51,7 @@ _LISTED = re.compile(
     rf"^[ \t]*(?P<name>[A-Za-z_]\w*)=\"?\$\((?:[^\n]*?|[^\n)]*\n[^\n)]*){_NAMES}{_END}(?=[|)&;\n])",
     re.MULTILINE,
 )
-# What ends a script where there is nothing.
+# Conditions under which a script ends because nothing changed.
 _EMPTY = (
     r"-z[ \t]+[\"']?\$\{{?{0}\}}?[\"']?[ \t]*\]\]?|-n[ \t]+[\"']?\$\{{?{0}\}}?[\"']?[ \t]*\]\]?(?=[ \t]*\|\|)"
 )

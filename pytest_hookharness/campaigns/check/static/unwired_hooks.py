@@ -28,7 +28,7 @@ _COMMENT = re.compile(
     r"\A(?:#!.*\n)?\s*(?:/\*[\s\S]*?\*/|(?:#.*\n\s*)*(?:\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?''')"
     r"|(?:#.*\n|//.*\n|[ \t]*\n)+)"
 )
-# What starts files whose names it puts together, or all of a folder.
+# Code that starts files with composed names, or all files of a folder.
 _LAUNCHES = re.compile(
     r"[\w/-]\*\.(?:sh|bash|py)\b|\$\{?\w+\}?\.(?:sh|bash|py)\b|\bfor\b[^\n]*\*\.m?js|%~?1|import_module"
     r"|argv\[[^\]\n]*\][^\n]*\.m?js"
@@ -61,7 +61,7 @@ def unwired_hooks(hook_set: HookSet) -> Iterator[tuple[str, str, str]]:
         return
     texts = {name: _read(path) for name, path in files.items()}
     texts[""] = "\n".join(" ".join(hook.words) for hook in hook_set.hooks)
-    # Of the scripts beside the hooks, and of those that install them.
+    # The texts of scripts beside the hooks, and of scripts that install them.
     beside = (
         text
         for other, text in texts.items()

@@ -56,7 +56,7 @@ class Unset(Mutation, family="unset"):
 
 @dataclass(frozen=True, slots=True)
 class Shell(Mutation):
-    """Another shell for hooks that do not name one; without words, the host's own with an env."""
+    """Another shell for hooks that do not name one; without ``words``, the host's own with ``env``."""
 
     words: str = ""
     env: Mapping[str, str] = field(default_factory=dict)

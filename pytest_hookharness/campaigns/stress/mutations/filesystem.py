@@ -144,7 +144,7 @@ class SpoiledScript(Mutation, family="script", fault=True):
     how: Literal["crlf", "bom", "chmod"]
 
     def __str__(self) -> str:
-        done = {"crlf": "with CRLF line ends", "bom": "behind a byte order mark", "chmod": "not executable"}
+        done = {"crlf": "with CRLF line ends", "bom": "after a byte order mark", "chmod": "not executable"}
         return f"{self.path} {done[self.how]}"
 
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:

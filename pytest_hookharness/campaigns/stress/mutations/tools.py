@@ -31,7 +31,7 @@ class _ToolMutation(Mutation, family="tools"):
     """
     One command in trouble.
 
-    A hook that decides otherwise without its tool has a defect, unless its own output names the trouble:
+    A hook that decides differently without its tool has a defect, unless its own output names the trouble:
     then its author has chosen to refuse or to allow without it.
     """
 
@@ -204,7 +204,7 @@ _LOOKED_AT = 1 << 14
 
 def _announced(command: str, usual: Trace, pair: Pair) -> str:
     """
-    Return the line in which a hook says that it decides otherwise for want of a command; empty for none.
+    Return the line in which a hook says that a missing command changes its decision; empty for none.
 
     A line that also occurs in the run with the command does not count.
     """
@@ -217,7 +217,7 @@ def _announced(command: str, usual: Trace, pair: Pair) -> str:
 
 
 def _first_other_call(usual: Trace, seen: Trace) -> float:
-    """Return the turn of the first shell command of the agent that ended otherwise; infinity for none."""
+    """Return the turn of the first shell command of the agent that ended differently; infinity for none."""
     endings = [
         [
             (step.turn, step.exchange.run.ending if step.exchange.run is not None else None)

@@ -2,8 +2,8 @@
 The ``sitecustomize`` of a prepared interpreter: hook runs are forked from it in the middle of their start.
 
 The hook's own command starts it, and it waits here, before Python opens the script. A forked run goes on from
-here as any start does: the interpreter itself finds, compiles and runs the script, and ends as always.
-An interpreter that is of no use ends here, without a word and without running the script.
+here as any start does: the interpreter itself finds, compiles and runs the script, and ends as always. An
+unusable interpreter ends here silently, without running the script.
 
 Any Python from 3.6 on may run this.
 """

@@ -128,7 +128,7 @@ STOPPING = (
 )
 WORD = "word"
 MERGED = Merging(in_finish_order=True)
-# Of several refusals of a call only the last one in time reaches the model.
+# If several hooks refuse a call, only the last refusal in time reaches the model.
 MERGED_FOR_TOOL = Merging(
     in_finish_order=True, reasons=ReasonChoice.LAST, joins_contexts=True, several="last finished"
 )

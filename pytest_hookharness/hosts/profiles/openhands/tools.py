@@ -176,7 +176,7 @@ def _observation(tool_call: ToolCall, text: str, *, failed: bool = False, **own:
     return ToolResult(text=text, failed=failed, response=response)
 
 
-# What the host says of a terminal; the values that differ by call are filled in.
+# The host's text about a terminal; the values that differ by call are filled in.
 _METADATA: Payload = {
     "exit_code": 0,
     "pid": -1,

@@ -70,7 +70,7 @@ def test_a_warning_that_leads_to_zero(text, stream):
     ],
 )
 def test_a_warning_that_may_be_read(text):
-    """A text is left alone if the script may end otherwise, if it goes elsewhere, or is no advice."""
+    """A text is left alone if the script may end differently, if it goes elsewhere, or is no advice."""
     assert not [*lost_warnings(HEAD + text, of_calls=True)]
 
 

@@ -73,7 +73,7 @@ def test_what_is_said():
     """The static checks name both files, and what to allow."""
     hook_set, _ = one_hook("PreToolUse", HEAD + PATH + GREP)
     (found,) = (one for one in check_statically(hook_set).symptoms if one.kind == "OVERBLOCK")
-    assert found.text == "PreToolUse: where `.env` is refused, `.env.example` is too, which holds no secrets."
+    assert found.text == "PreToolUse: `.env.example` is refused like `.env`, although it holds no secrets."
     assert "`.example`" in found.advice
 
 

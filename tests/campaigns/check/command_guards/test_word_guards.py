@@ -167,10 +167,10 @@ def test_only_guards_of_a_shell():
 def test_what_is_said():
     """The static checks name the command, the data, and the other spelling."""
     said = [(one.kind, one.text) for one in check_statically(one_hook("PreToolUse", GUARD)[0]).symptoms]
-    words = "where `git push` is refused, `git commit --allow-empty -m 'git push'` is too"
-    assert ("TEXT-MATCH", f"PreToolUse: {words}, as the script only looks for the words.") in said
-    spelling = "where `git push` is refused, `git -C . push` is allowed, as no test in the script fits it."
-    assert ("BYPASS", f"PreToolUse: {spelling}") in said
+    words = "`git commit --allow-empty -m 'git push'` is refused like `git push`"
+    assert ("TEXT-MATCH", f"PreToolUse: {words}, because the script only looks for the words.") in said
+    spelling = "`git push` is refused, but `git -C . push` is allowed"
+    assert ("BYPASS", f"PreToolUse: {spelling}, because no test in the script matches it.") in said
 
 
 def test_a_session_that_shows_the_same_comes_first():

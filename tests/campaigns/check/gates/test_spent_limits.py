@@ -46,7 +46,7 @@ def test_a_count_that_goes_on(found):
     assert problem.symptom.kind == "STUCK-PHASE"
     assert problem.symptom.text == (
         "Stop is refused 3 times and then allowed; after the next prompt it is allowed at once, although "
-        "nothing was mended."
+        "nothing was fixed."
     )
 
 

@@ -1,4 +1,4 @@
-"""Hooks whose failing check the agent does not get to know, played with test doubles."""
+"""Hooks that do not tell the agent that their check failed, played with test doubles."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_failed_check_that_nobody_sees(found, command, event, told):
         "npx tsc || notify-send 'It fails.'",
         "npx prettier --check . >&2 || exit 2",
     ],
-    ids=["refuses", "answers", "drops", "formats", "formats too", "mends", "installs", "shows", "tells"],
+    ids=["refuses", "answers", "drops", "formats", "formats too", "fixes", "installs", "shows", "tells"],
 )
 def test_no_problem_of_other_hooks(found, command):
     """A hook that tells the agent, throws the output away, or only formats, has no such problem."""

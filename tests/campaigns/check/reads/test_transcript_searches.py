@@ -153,7 +153,7 @@ def test_lines_that_another_program_reads(text):
     ],
 )
 def test_the_host_whose_transcript_is_known(tmp_path, file, variable, told):
-    """What is searched for in a transcript is told for the host whose transcript is known."""
+    """What is searched for in a transcript is reported for the host whose transcript is known."""
     script = tmp_path / "stop.sh"
     script.write_text(SHELL + 'grep -q ALL_DONE "$T" && exit 0\nexit 0\n')
     script.chmod(0o755)

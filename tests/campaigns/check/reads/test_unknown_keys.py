@@ -83,5 +83,5 @@ def test_a_host_of_which_no_input_is_recorded(unknown):
 
 
 def test_a_key_that_is_told_with_its_meaning(unknown):
-    """A key in the place of another one is not told twice."""
+    """A key in the place of another one is not reported twice."""
     assert not unknown(f"{PYTHON}print(d.get('assistant_response'), d.get('final_output'))\n", event="Stop")

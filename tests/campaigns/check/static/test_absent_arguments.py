@@ -30,7 +30,7 @@ def test_an_argument_that_no_host_gives(text, name):
     assert absent_argument(hook_set, hook) == name
     texts = [one.text for one in check_statically(hook_set).symptoms if one.kind == "MISSING-INPUT"]
     assert texts == [
-        "PostToolUse: the script takes its input from its first argument, and the command gives it none."
+        "PostToolUse: the script takes its input from its first argument, but the command gives it none."
     ]
 
 

@@ -91,7 +91,7 @@ REFUSES = "make test || exit 2\n"
 def test_a_search_whose_failure_allows_everything(text):
     """A gate that looks for one word first is named if it ends where nothing is found."""
     ((words, line),) = ended_searches(text)
-    assert "`grep` finds nothing for `last`, so the refusals behind its test are not reached" in words
+    assert "`grep` finds nothing for `last`, so the refusals after its test are not reached" in words
     assert text.split("\n")[line - 1].startswith("last=")
 
 

@@ -12,7 +12,7 @@ HOOKS = {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}
 
 @pytest.fixture
 def said(tmp_path):
-    """What is said of the files of a plugin or a project."""
+    """The problems found in the settings files of a plugin or a project."""
 
     def say(**files):
         for path, content in files.items():

@@ -20,7 +20,7 @@ from pytest_hookharness.model.protocol import Hook
     ],
 )
 def test_the_transcript_of_a_subagent(host, event, command, told):
-    """A hook of a subagent's end that reads only the main agent's transcript is told where there are both."""
+    """A hook of a subagent's end that reads only the main agent's transcript is reported if both exist."""
     hook = Hook(event=event, command=command, type="command")
     hook_set = HookSet(host=host, root=Path("/project"), files=(), hooks=(hook,))
     assert reads_main_transcript(hook_set, hook) is told

@@ -1,4 +1,4 @@
-"""Claims about statuses that strict shell scripts ask for in vain, and about pipes that end them."""
+"""Claims about statuses that strict shell scripts read too late, and about pipes that end them."""
 
 import subprocess
 

@@ -1,7 +1,7 @@
 """
-Hooks that cannot start for a fault that sessions correct, so that their other defects show too.
+Hooks that cannot start because of a fault that sessions correct, so that their other defects show too.
 
-A script only lacks the executable bit, or the command names it by a wrong path.
+The script lacks the executable bit, or the command names it by a wrong path.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def right_commands(hook_set: HookSet) -> dict[str, str]:
 def as_written(hook_set: HookSet) -> tuple[Hook, ...]:
     """Return the hooks in their order as the settings have them, without what is corrected for sessions."""
     written = hook_set.found.hooks if hook_set.found is not None else ()
-    # Of settings with a malformed entry, the host itself runs no hook.
+    # If the settings have a malformed entry, the host itself runs no hook of them.
     return written if len(written) == len(hook_set.hooks) else hook_set.hooks
 
 

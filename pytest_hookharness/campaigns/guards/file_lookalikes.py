@@ -1,5 +1,5 @@
 """
-Whether a guard of files refuses harmless ones that resemble guarded ones, or lets another tool read secrets.
+Guards of files that refuse harmless files with similar names, or that let another tool read secrets.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from pytest_hookharness.judging.checkup.file_overblocks import (
     HARMLESS,
     KINDS,
     TRIED,
-    neighbour_of,
+    lookalike_of,
 )
 from pytest_hookharness.judging.checkup.other_readers import FileReading, reading_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand
 
-# What a guard says that means the examples too, or makes an exception for them.
+# Words of a guard that means the examples too, or makes an exception for them.
 _ALL_ENVIRONMENTS = re.compile(r"\.env[.*]")
 _SPEAKS_OF_EXAMPLES = re.compile("|".join(KINDS), re.IGNORECASE)
 # An example that ends like the usual one, and is not named like it.
@@ -48,12 +48,12 @@ def harmless_files(
     done: set[str] = set()
     for one in files:
         for file, beside in (*_examples(hook_set, source), *((file, "") for file in TRIED[1:])):
-            neighbour = neighbour_of(file, one.file)
-            # What a guard names, it means.
+            lookalike = lookalike_of(file, one.file)
+            # A guard means the files that it names.
             named = posixpath.splitext(posixpath.basename(file))[0] in source and file in TRIED[1:]
-            if neighbour is not None and file not in done and not named:
+            if lookalike is not None and file not in done and not named:
                 done.add(file)
-                yield replace(one.edit, file=file), replace(one.edit, file=beside or neighbour.control)
+                yield replace(one.edit, file=file), replace(one.edit, file=beside or lookalike.control)
 
 
 def _examples(hook_set: HookSet, source: str) -> list[tuple[str, str]]:
@@ -74,7 +74,7 @@ def _others_than_named(text: str) -> list[tuple[str, str]]:
     """Return an example that a guard does not name, beside one for which it may make an exception."""
     named = {one.lower() for one in _SPEAKS_OF_EXAMPLES.findall(text)}
     beside = next(kind for kind in KINDS if kind in named)
-    # Of the third word, a guard often speaks for another reason.
+    # A guard often names the third word for another reason.
     other = next((f".env.{kind}" for kind in KINDS[:2] if kind not in named), _LONG_NAME)
     return [] if other in text else [(other, f".env.{beside}")]
 
@@ -86,7 +86,7 @@ def guarded_folders(edit: Edit, source: str) -> list[Edit]:
     return [replace(edit, file=f"{word}/{HARMLESS}") for word in named[:_MOST_FOLDERS]]
 
 
-def try_neighbours_of(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> tuple[Act, ...]:
+def try_lookalikes_of(hook_set: HookSet, files: Sequence[GuardedFile], source: str) -> tuple[Act, ...]:
     """Return the acts that try whether harmless files are refused."""
     if not files:
         return ()
@@ -97,14 +97,14 @@ def try_neighbours_of(hook_set: HookSet, files: Sequence[GuardedFile], source: s
     return (*harmless[:1], *control, *folders, *harmless[1:])
 
 
-def prove_neighbours_of(
+def prove_lookalikes_of(
     hook_set: HookSet, seen: Sequence[FileCalls], files: Sequence[GuardedFile], source: str
 ) -> FileProof:
     """Return what shows that harmless files are refused, between others that are allowed."""
     found = harmless_files(hook_set, files, source)
     pairs = [pair for pair in found if is_refused(hook_set, seen, pair[0])][:_MOST_PROVED]
     harmless = [edit for edit, _ in pairs]
-    known = [one.edit for one in files if any(neighbour_of(edit.file, one.file) for edit in harmless)]
+    known = [one.edit for one in files if any(lookalike_of(edit.file, one.file) for edit in harmless)]
     return FileProof(
         around=tuple({edit.file: edit for _, edit in pairs}.values()),
         refused=(*known, *harmless),
@@ -126,7 +126,7 @@ _SECRET = re.compile(r"^\.env|secret|credential|\.pem$|\.key$|^id_", re.IGNORECA
 
 
 def prove_readers(hook_set: HookSet, refused: Sequence[Act]) -> tuple[Act, ...]:
-    """Return acts showing that files are read by one tool and refused to another; none if none may be."""
+    """Return the acts that show whether a file refused to one tool can be read by another; or nothing."""
     found = {one for act in refused if (one := reading_of(act)) is not None}
     open_ones = [one for one in sorted(found, key=str) if one.other not in found and _is_open(hook_set, one)]
     controls = dict.fromkeys(one.control for one in open_ones)
@@ -144,7 +144,7 @@ def _is_open(hook_set: HookSet, one: FileReading) -> bool:
     can_be_asked = bool(profile.for_role(hosts.Role.BEFORE_TOOL, other))
     name = posixpath.basename(one.file)
     secret = _SECRET.search(name) is not None
-    # A command may read a file in any way, and the host asks about commands itself: where no guard is asked
-    # about them, none is meant for them.
+    # A command may read a file in any way, and the host itself asks about commands. If no guard is asked
+    # about commands, the project does not mean to guard them.
     meant = one.by_command or bool(hooks_of_commands(hook_set))
     return secret and meant and by_tool != by_command and can_be_asked and not is_denied(hook_set, name)

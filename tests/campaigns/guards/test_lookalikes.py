@@ -9,7 +9,7 @@ from pytest_hookharness.campaigns.check.guard_sessions import plan_proofs, plan_
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.judging.checkup.bypasses import spellings
-from pytest_hookharness.judging.checkup.neighbours import all_neighbours, neighbours
+from pytest_hookharness.judging.checkup.lookalikes import all_lookalikes, lookalikes
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.moves import FIRST_PROMPT, Edit, Read, RunCommand
@@ -80,7 +80,7 @@ def found(tmp_path, harness):
 
 def test_a_control_is_no_other_spelling():
     """What is allowed beside a harmless command does not prove that this one is bypassed."""
-    for one in all_neighbours(REFUSED):
+    for one in all_lookalikes(REFUSED):
         assert not {*one.controls} & {*spellings(one.text)}
 
 
@@ -153,7 +153,7 @@ def test_a_guard_that_confuses_nothing(found, script):
 @pytest.mark.nightly
 @pytest.mark.slow
 def test_a_guard_that_asks(found):
-    """A guard that asks about harmless folders is told in these words, as nobody can answer in a long run."""
+    """A guard that asks about harmless folders is reported as asking: nobody may answer in a long run."""
     (text,) = found(ASKS)
     assert text.startswith("`rm -rf <project>/build`, the same folder, is asked about, but `rm -rf build`")
 
@@ -302,5 +302,5 @@ def test_a_guard_that_knows_examples(found):
 )
 def test_a_guard_that_is_meant_to_refuse_what_hides_messages(source, tried):
     """A command that hides error messages is not harmless for a guard with a rule against that."""
-    found = neighbours(["npm test 2>/dev/null"], source)
+    found = lookalikes(["npm test 2>/dev/null"], source)
     assert any(one.text == "ls -la 2>/dev/null" for one in found) is tried

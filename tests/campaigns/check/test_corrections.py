@@ -7,7 +7,7 @@ import pytest
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.session_errors import play_session
-from pytest_hookharness.campaigns.check.session_scenario import mend
+from pytest_hookharness.campaigns.check.session_scenario import with_corrections
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
@@ -26,7 +26,7 @@ def project(root, text, command, mode=0o644, event="PreToolUse"):
 
 
 @pytest.mark.parametrize(
-    ("text", "command", "mode", "mended"),
+    ("text", "command", "mode", "corrected"),
     [
         (GUARD, '"$CLAUDE_PROJECT_DIR"/guard.sh', 0o644, True),
         (GUARD, '"$CLAUDE_PROJECT_DIR"/guard.sh', 0o755, False),
@@ -35,19 +35,19 @@ def project(root, text, command, mode=0o644, event="PreToolUse"):
         (GUARD.partition("\n")[2], '"$CLAUDE_PROJECT_DIR"/guard.sh', 0o644, False),
     ],
 )
-def test_which_scripts_are_executable_in_sessions(tmp_path, text, command, mode, mended):
+def test_which_scripts_are_executable_in_sessions(tmp_path, text, command, mode, corrected):
     """Sessions have a script as an executable file if it is a program that lacks nothing else."""
     hook_set = project(tmp_path, text, command, mode)
-    assert mend(hook_set, ()).texts == ({"guard.sh": GUARD} if mended else {})
+    assert with_corrections(hook_set, ()).texts == ({"guard.sh": GUARD} if corrected else {})
 
 
-def test_commands_that_hinder_are_left_out_unless_they_are_mended(tmp_path):
+def test_commands_that_hinder_are_left_out_unless_they_are_corrected(tmp_path):
     """`:` replaces a command that stops the agent, unless it only lacks the executable bit."""
     hook_set = project(tmp_path, GUARD, '"$CLAUDE_PROJECT_DIR"/guard.sh')
     command = hook_set.hooks[0].command
-    assert [*mend(hook_set, [command]).texts] == ["guard.sh"]
+    assert [*with_corrections(hook_set, [command]).texts] == ["guard.sh"]
     (tmp_path / "guard.sh").chmod(0o755)
-    assert [*mend(hook_set, [command]).texts] == [".claude/settings.json"]
+    assert [*with_corrections(hook_set, [command]).texts] == [".claude/settings.json"]
 
 
 @pytest.mark.nightly
@@ -64,7 +64,7 @@ def test_other_defects_of_a_script_without_the_bit(tmp_path, harness):
 
 
 @pytest.mark.parametrize(
-    ("command", "mended"),
+    ("command", "corrected"),
     [
         ("$CLAUDE_PROJECT_DIR/hooks/guard.sh", '"$CLAUDE_PROJECT_DIR"/guard.sh'),
         ("bash hooks/guard.sh 2>/dev/null", 'bash "$CLAUDE_PROJECT_DIR"/guard.sh 2>/dev/null'),
@@ -75,13 +75,13 @@ def test_other_defects_of_a_script_without_the_bit(tmp_path, harness):
         ("./guard.sh", ""),
     ],
 )
-def test_which_paths_are_corrected_in_sessions(tmp_path, command, mended):
+def test_which_paths_are_corrected_in_sessions(tmp_path, command, corrected):
     """Sessions have the right path of a script that is missing, if the project has one of its name."""
     hook_set = project(tmp_path, GUARD, command, 0o755)
-    place = mend(hook_set, ())
-    assert [one.command for one in place.hooks] == [mended or command]
-    assert place.found == (hook_set if mended else None)
-    assert (mended or "nothing") in json.loads(place.texts.get(".claude/settings.json", "{}")).get(
+    place = with_corrections(hook_set, ())
+    assert [one.command for one in place.hooks] == [corrected or command]
+    assert place.found == (hook_set if corrected else None)
+    assert (corrected or "nothing") in json.loads(place.texts.get(".claude/settings.json", "{}")).get(
         "hooks", {"PreToolUse": [{"hooks": [{"command": "nothing"}]}]}
     )["PreToolUse"][0]["hooks"][0]["command"]
 
@@ -93,7 +93,7 @@ def test_two_scripts_of_one_name_are_not_chosen_from(tmp_path):
         (tmp_path / folder / "guard.sh").write_text(GUARD)
     hook_set = project(tmp_path, GUARD, "hooks/guard.sh", 0o755)
     (tmp_path / "guard.sh").unlink()
-    assert mend(hook_set, ()) == hook_set
+    assert with_corrections(hook_set, ()) == hook_set
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_is_no_lost_script(tmp_path, other, there):
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"PreToolUse": entries}}))
     (hook_set,) = find_hook_sets(tmp_path)
-    assert mend(hook_set, ()) == hook_set
+    assert with_corrections(hook_set, ()) == hook_set
     (missing,) = [one for one in check_statically(hook_set).symptoms if one.kind == "NOT-RUN"]
     assert missing.advice == "Correct the path, or add the file."
 
@@ -130,15 +130,15 @@ def test_only_one_of_two_hooks_gets_a_script(tmp_path):
     settings["hooks"]["PreToolUse"].append(entry)
     file.write_text(json.dumps({**settings, "disableAllHooks": True}))
     (hook_set,) = find_hook_sets(tmp_path)
-    mended = mend(hook_set, ())
-    assert [one.command for one in mended.hooks] == ['"$CLAUDE_PROJECT_DIR"/guard.sh', "y/guard.sh"]
+    corrected = with_corrections(hook_set, ())
+    assert [one.command for one in corrected.hooks] == ['"$CLAUDE_PROJECT_DIR"/guard.sh', "y/guard.sh"]
     # What was prepared before is kept: the hooks are on.
-    assert "disableAllHooks" not in json.loads(mended.texts[".claude/settings.json"])
+    assert "disableAllHooks" not in json.loads(corrected.texts[".claude/settings.json"])
 
 
 @pytest.mark.nightly
 def test_what_the_source_and_a_session_show_is_one_problem(tmp_path, harness):
-    """A refusal without a reason is told once, also where sessions run another command."""
+    """A refusal without a reason is reported once, also where sessions run another command."""
     silent = '#!/bin/sh\necho \'{"decision": "block"}\'\n'
     hook_set = project(tmp_path, silent, "$CLAUDE_PROJECT_DIR/x/guard.sh", 0o755, event="Stop")
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
@@ -172,9 +172,9 @@ def test_timeouts_that_end_hooks_at_once_are_longer_in_sessions(tmp_path, unit, 
     (tmp_path / ".gemini" / "settings.json").write_text(json.dumps({"hooks": {"AfterAgent": [entry]}}))
     (hook_set,) = find_hook_sets(tmp_path)
     assert hook_set.hooks[0].timeout == written * unit
-    mended = mend(hook_set, ())
-    assert (mended == hook_set) == (used == written)
-    assert used == written or f'"timeout": {used}' in mended.texts[".gemini/settings.json"]
+    corrected = with_corrections(hook_set, ())
+    assert (corrected == hook_set) == (used == written)
+    assert used == written or f'"timeout": {used}' in corrected.texts[".gemini/settings.json"]
 
 
 @pytest.mark.nightly
@@ -212,9 +212,9 @@ def plugin(root, **options):
 def test_a_plugin_with_a_script_without_the_bit(tmp_path, harness):
     """The sessions of a plugin have its folder as their project, where its script is executable."""
     hook_set = plugin(tmp_path)
-    mended = mend(hook_set, ())
-    assert (mended.plugin, mended.found) == (False, hook_set)
-    outcome = play_session(plan_each_event(mended), harness.settings, harness.resources)
+    corrected = with_corrections(hook_set, ())
+    assert (corrected.plugin, corrected.found) == (False, hook_set)
+    outcome = play_session(plan_each_event(corrected), harness.settings, harness.resources)
     runs = [run for _, run in outcome.trace.hook_runs()]
     assert runs
     assert {run.hook.command for run in runs} == {hook_set.hooks[0].command}
@@ -226,10 +226,10 @@ def test_a_plugin_with_a_wrong_path(tmp_path, harness):
     plugin(tmp_path, command='"${CLAUDE_PLUGIN_ROOT}"/scripts/guard.sh')
     (tmp_path / "guard.sh").chmod(0o755)
     (hook_set,) = find_hook_sets(tmp_path)
-    mended = mend(hook_set, ())
-    assert (mended.plugin, mended.found) == (False, hook_set)
-    assert [one.command for one in mended.hooks] == ['"${CLAUDE_PLUGIN_ROOT}"/guard.sh']
-    outcome = play_session(plan_each_event(mended), harness.settings, harness.resources)
+    corrected = with_corrections(hook_set, ())
+    assert (corrected.plugin, corrected.found) == (False, hook_set)
+    assert [one.command for one in corrected.hooks] == ['"${CLAUDE_PLUGIN_ROOT}"/guard.sh']
+    outcome = play_session(plan_each_event(corrected), harness.settings, harness.resources)
     endings = {run.ending.code for _, run in outcome.trace.hook_runs()}
     assert endings
     assert endings <= {0, 2}
@@ -238,14 +238,14 @@ def test_a_plugin_with_a_wrong_path(tmp_path, harness):
 def test_a_plugin_with_arguments_stays_as_it_is(tmp_path):
     """A plugin whose entries have arguments of their own is no project."""
     hook_set = plugin(tmp_path, args=["one"])
-    assert mend(hook_set, ()) == hook_set
+    assert with_corrections(hook_set, ()) == hook_set
 
 
 def test_a_plugin_keeps_its_further_keys(tmp_path):
     """The project that a plugin becomes has the further keys of its entries, such as a rule of the host."""
-    mended = mend(plugin(tmp_path, **{"if": "Bash(rm *)"}), ())
-    assert not mended.plugin
-    assert [entry["if"] for entry in mended.inline["PreToolUse"]] == ["Bash(rm *)"]
+    corrected = with_corrections(plugin(tmp_path, **{"if": "Bash(rm *)"}), ())
+    assert not corrected.plugin
+    assert [entry["if"] for entry in corrected.inline["PreToolUse"]] == ["Bash(rm *)"]
 
 
 @pytest.mark.nightly

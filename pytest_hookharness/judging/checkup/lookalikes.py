@@ -1,8 +1,8 @@
 """
-Harmless commands that guards refuse, because they look like something else that they refuse.
+Harmless commands that guards refuse, because they resemble commands that must be refused.
 
-Each stands beside one or two commands that differ in one detail alone. Where a guard allows these, the detail
-decides. Among them are edits that only write of code: in a document, in a comment, as another name.
+Each has one or two controls: commands that differ in one detail alone. If a guard allows these, the detail
+decides. Some are edits that only mention code: in a document, in a comment, as another name.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pytest_hookharness.model.moves import WORKSPACE
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class Lookalike:
     """
     A harmless command.
 
     Attributes:
         text: The command line; ``READING`` or ``WRITING`` and a file for a call of a tool for files.
-        detail: What it is, in words that follow it and a comma.
+        detail: Why it is harmless, as words that follow it and a comma.
         controls: Commands that differ from it in one detail; none if nobody has a reason to refuse it.
         beside: A pattern of the commands that it resembles; empty for one that resembles many.
-        named: A pattern of what a guard has that is meant to refuse it; empty for none.
-        made: Whether only a refused command beside it shows anything.
-        where: Where the controls are allowed, in words behind them; empty for the same place.
+        named: A pattern of guards that are meant to refuse it; empty for none.
+        made: Whether it counts only if a command that it resembles is refused too.
+        where: Where the controls are allowed, as words after them; empty for the same place.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Neighbour:
 
     @property
     def needs_refusal(self) -> bool:
-        """Whether only a refused command beside it shows anything."""
+        """Whether it counts only if a command that it resembles is refused too."""
         return self.made or not self.controls
 
 
@@ -60,68 +60,68 @@ _PYTHON = "python3 -m json.tool notes.json"
 _SECRETS = rf"{READING}\S*(?:\.env|\.key|\.pem|secret)"
 # What shows most comes first, as a session may have to be short. No control is another spelling of the
 # harmless command, else that would seem to be bypassed.
-_NEIGHBOURS = (
-    Neighbour(f"rm -rf {WORKSPACE}/build", "the same folder", ("rm -rf build",), _REMOVES, named=ABSOLUTE),
-    Neighbour("rm -rf ./build", "the same folder", ("rm -rf build",), _REMOVES),
+_LOOKALIKES = (
+    Lookalike(f"rm -rf {WORKSPACE}/build", "the same folder", ("rm -rf build",), _REMOVES, named=ABSOLUTE),
+    Lookalike("rm -rf ./build", "the same folder", ("rm -rf build",), _REMOVES),
     # The second folder stands in no list of those that may be removed.
-    Neighbour(
+    Lookalike(
         "rm -rf .cache", "a folder whose name begins with a dot", ("rm -rf build", "rm -rf topic"), _REMOVES
     ),
-    Neighbour(
+    Lookalike(
         "git push --force-with-lease origin topic",
         "which overwrites nobody's commits",
         (_PUSH,),
         _FORCES,
         named="with-lease",
     ),
-    Neighbour(
+    Lookalike(
         f"{_PUSH} && npm ci --force", "where --force is an option of npm", (_PUSH, "npm ci --force"), _FORCES
     ),
-    Neighbour(
+    Lookalike(
         f"{_PUSH} && docker build -f Dockerfile .",
         "where -f is an option of Docker",
         (_PUSH, "docker build -f Dockerfile ."),
         _FORCES,
     ),
-    Neighbour(
+    Lookalike(
         "rm -rf build && git add .", "where the dot is what Git adds", ("rm -rf build", "git add ."), _REMOVES
     ),
-    Neighbour("rm -rf build; ls /", "where / is only listed", ("rm -rf build", "ls /"), _REMOVES),
-    Neighbour(
+    Lookalike("rm -rf build; ls /", "where / is only listed", ("rm -rf build", "ls /"), _REMOVES),
+    Lookalike(
         f"{_PUSH} && git switch main",
         "where main is the branch to switch to",
         (_PUSH, "git switch main"),
         _MAIN,
     ),
-    Neighbour(
+    Lookalike(
         "git push origin feature/main-menu",
         "a branch of another name",
         ("git push origin feature/menu",),
         _MAIN,
     ),
-    Neighbour(
+    Lookalike(
         "git stash push -m topic", "which sends nothing to another repository", ("git stash",), r"git push\b"
     ),
-    Neighbour(
+    Lookalike(
         "git merge --abort", "which only ends a merge", (_SELDOM,), r"git merge(?! --abort)", made=True
     ),
-    Neighbour(
+    Lookalike(
         "git rebase --abort", "which only ends a rebase", (_SELDOM,), r"git rebase(?! --abort)", made=True
     ),
-    Neighbour(
+    Lookalike(
         "git merge-base HEAD main", "which only reads", (_SELDOM,), r"git merge(?! --abort)\b", made=True
     ),
-    Neighbour("grep -rn process.env src", "a search", ("grep -rn process.title src",), r".*\.env\b"),
-    Neighbour("cat .env.example", "which has no secrets", ("cat example.txt",), r"cat .*\.env$"),
+    Lookalike("grep -rn process.env src", "a search", ("grep -rn process.title src",), r".*\.env\b"),
+    Lookalike("cat .env.example", "which has no secrets", ("cat example.txt",), r"cat .*\.env$"),
     # Edits of such files are tried beside guarded ones.
-    Neighbour(
+    Lookalike(
         f"{READING}.env.example", "which has no secrets", (f"{READING}example.txt",), rf"{READING}\S*\.env$"
     ),
-    Neighbour(f"{READING}src/keyboard.ts", "which has no keys", (f"{READING}src/mouse.ts",), _SECRETS),
-    Neighbour(
+    Lookalike(f"{READING}src/keyboard.ts", "which has no keys", (f"{READING}src/mouse.ts",), _SECRETS),
+    Lookalike(
         f"{READING}src/design-tokens.css", "which has colours", (f"{READING}src/design-colors.css",), _SECRETS
     ),
-    Neighbour(
+    Lookalike(
         "ls -la 2>/dev/null",
         "which only hides error messages",
         ("ls -la",),
@@ -129,52 +129,52 @@ _NEIGHBOURS = (
         named=r"suppress|\bhid(?:e|ing)\b|swallow|silenc|error messages"
         r"|dev[-_]?null|dev\\/null|[^<>&\s]\s*/dev/null",
     ),
-    Neighbour("docker run --rm alpine true", "where --rm is an option", ("docker run alpine true",)),
-    Neighbour(
+    Lookalike("docker run --rm alpine true", "where --rm is an option", ("docker run alpine true",)),
+    Lookalike(
         "curl -s https://example.com/a.txt | shasum",
         "which runs no shell",
         ("curl -s https://example.com/a.txt | md5sum",),
     ),
-    Neighbour("ls src/hooks", "a folder of other code", ("ls src/lib",)),
-    Neighbour(
+    Lookalike("ls src/hooks", "a folder of other code", ("ls src/lib",)),
+    Lookalike(
         "curl -s https://example.com/a.json | python3 -m json.tool",
         "which only formats what it reads",
         ("curl -s https://example.com/a.json | jq .", _PYTHON),
         r"(?:curl|wget) .*\|",
     ),
-    Neighbour("git clean -nd", "which only lists files", (_SELDOM,), r"git clean\b", named="dry"),
-    Neighbour(
+    Lookalike("git clean -nd", "which only lists files", (_SELDOM,), r"git clean\b", named="dry"),
+    Lookalike(
         "git branch -d topic",
         "which only deletes a branch that is merged",
         ("git branch --list topic", _SELDOM),
         r"git branch -D\b",
         named=r"-d\b|dD|Dd|--delete",
     ),
-    Neighbour("dd if=a.img of=b.img", "which only copies a file", ("dd of=b.img if=c.img",), r"dd "),
-    Neighbour(
+    Lookalike("dd if=a.img of=b.img", "which only copies a file", ("dd of=b.img if=c.img",), r"dd "),
+    Lookalike(
         "git checkout -b topic",
         "which only begins a branch",
         ("git switch -c other",),
         r"git checkout -- ",
         named="git switch",
     ),
-    Neighbour(
+    Lookalike(
         "git restore --staged notes.txt",
         "which keeps the file as it is",
         ("git reset -- notes.txt",),
         _DISCARDS,
     ),
-    Neighbour(
+    Lookalike(
         "git reset -- notes.txt",
         "which keeps the file as it is",
         ("git restore --staged notes.txt",),
         _DISCARDS,
         named="restore --staged",
     ),
-    Neighbour(
+    Lookalike(
         "python3 -m pip list", "which installs nothing", ("pip list", _PYTHON), r"(?:python3? -m )?pip3? "
     ),
-    Neighbour(
+    Lookalike(
         'git commit -m "feat!: add it"',
         "the usual sign of a breaking change",
         ('git commit -m "feat: add it"',),
@@ -182,7 +182,7 @@ _NEIGHBOURS = (
     ),
 )
 # A commit that a guard of the current branch may refuse, and one that it allows on another branch.
-NEW_BRANCH = Neighbour(
+NEW_BRANCH = Lookalike(
     'git checkout -b next && git commit -m "work"',
     "which commits to the new branch",
     ('git commit -m "work"',),
@@ -198,50 +198,50 @@ _DOCUMENT, _MOST_MADE = "a document of that name", 8
 _COPY, _NOTES = "/tmp/copy.txt", "notes.txt"  # noqa: S108 -- only a word of commands
 
 
-def neighbours(refused: Collection[str], source: str = "") -> list[Neighbour]:
+def lookalikes(refused: Collection[str], source: str = "") -> list[Lookalike]:
     """
     Return the harmless commands that a guard may confuse with commands that it refused.
 
-    What the texts of the guards (``source``) name, they are meant to refuse.
+    Commands that the texts of the guards (``source``) name are refused on purpose.
     """
-    usual = [one for one in _NEIGHBOURS if one.belongs_to(refused)]
+    usual = [one for one in _LOOKALIKES if one.belongs_to(refused)]
     return [
         *(one for one in usual if not (one.named and re.search(one.named, source))),
-        # What names a program comes last: many commands may be refused.
+        # Commands with other programs come last, because many of them may be refused.
         *sorted(_made_for(refused), key=lambda one: one.detail == _DOCUMENT)[:_MOST_MADE],
     ]
 
 
-def all_neighbours(refused: Collection[str]) -> list[Neighbour]:
+def all_lookalikes(refused: Collection[str]) -> list[Lookalike]:
     """Return all harmless commands that may be judged beside refused ones, as some need none."""
-    return [*_NEIGHBOURS, NEW_BRANCH, *_made_for(refused)]
+    return [*_LOOKALIKES, NEW_BRANCH, *_made_for(refused)]
 
 
-def _made_for(refused: Collection[str]) -> list[Neighbour]:
-    found: dict[str, Neighbour] = {}
+def _made_for(refused: Collection[str]) -> list[Lookalike]:
+    found: dict[str, Lookalike] = {}
     for command in refused:
         for one in (*_beside(command), *written_words(command)):
             found.setdefault(one.text, one)
     return [*found.values()]
 
 
-def _beside(command: str) -> Iterator[Neighbour]:
+def _beside(command: str) -> Iterator[Lookalike]:
     """Yield harmless commands with a word of a refused command in another place."""
     beside = re.escape(command) + "$"
     if found := _BRANCH.fullmatch(command):
         text, detail = f"{_PUSH} && git switch {found[1]}", f"where {found[1]} is the branch to switch to"
-        yield Neighbour(text, detail, (_PUSH, f"git switch {found[1]}"), beside, made=True)
+        yield Lookalike(text, detail, (_PUSH, f"git switch {found[1]}"), beside, made=True)
     found = _CHANGED.fullmatch(command)
     if found and not _SECRET.search(found[1]):
         file = found[1]
         controls = f"cat {file}", f"cp {_NOTES} {_COPY}"
-        yield Neighbour(f"cp {file} {_COPY}", "which changes only the copy", controls, beside, made=True)
+        yield Lookalike(f"cp {file} {_COPY}", "which changes only the copy", controls, beside, made=True)
         controls = f"grep text {file}", f"grep text {_NOTES} 2>/dev/null"
         text = f"grep text {file} 2>/dev/null"
-        yield Neighbour(text, "which changes nothing", controls, beside, made=True)
+        yield Lookalike(text, "which changes nothing", controls, beside, made=True)
     if program := _PROGRAM.match(command):
         text, control = f"cat docs/{program[1]}.md", ("cat docs/notes.md",)
-        yield Neighbour(text, _DOCUMENT, control, beside, made=True)
+        yield Lookalike(text, _DOCUMENT, control, beside, made=True)
 
 
 # Lines of code that guards of contents commonly refuse, each with its file and the words of such a guard.
@@ -258,39 +258,39 @@ CONTENTS = (
 )
 # Any other line of code, derived from a pattern of a guard.
 _LINE = re.compile(rf"{WRITING}(?P<file>src/sample\.\w+): (?P<line>//\w[^\n]*|[^\n]*\w\([^\n]*)")
-# What a guard may rightly refuse in documents too.
+# Texts that a guard may rightly refuse in documents too.
 _UNSAFE = re.compile(r"\d{6}|key|token|secret|passw|BEGIN|<<<|>>>|https?:|\b\d+\.\d+\.\d+", re.IGNORECASE)
-# A comment with them may be code that somebody left out for now.
+# A comment with these words may be code that somebody disabled.
 _LEFT_OUT = re.compile(r"console|debugger|print")
-# Usual methods whose names end so.
+# Common methods with the same names.
 _METHODS = {
     "eval(text);": ("model.eval();", "model.train();"),
     "exec(text)": ("query.exec()", "query.load()"),
 }
 
 
-def written_words(refused: str) -> Iterator[Neighbour]:
+def written_words(refused: str) -> Iterator[Lookalike]:
     """Yield harmless edits that resemble a refused edit, if that wrote a line of code."""
     beside = re.escape(refused) + "$"
     found = _LINE.fullmatch(refused)
     usual = found is not None and any(found["line"].strip() in line for _, line, _ in CONTENTS)
     if found and not usual and not _UNSAFE.search(found["line"]):
         line = f"Never write {found['line']}"
-        yield _neighbour("docs/notes.md", line, "Never write that", "a document", beside)
+        yield _lookalike("docs/notes.md", line, "Never write that", "a document", beside)
     for file, line, _ in CONTENTS:
         if refused != f"{WRITING}{file}: {line}":
             continue
-        yield _neighbour("docs/notes.md", f"Never write {line}", "Never write that", "a document", beside)
+        yield _lookalike("docs/notes.md", f"Never write {line}", "Never write that", "a document", beside)
         if line in _METHODS:
             own, other = _METHODS[line]
-            yield _neighbour(file, own, other, "a method of another object", beside)
+            yield _lookalike(file, own, other, "a method of another object", beside)
         if not _LEFT_OUT.search(line):
             sign = "#" if file.endswith(".py") else "//"
-            yield _neighbour(
+            yield _lookalike(
                 file, f"{sign} Never write {line}", f"{sign} Never write that", "a comment", beside
             )
 
 
-def _neighbour(file: str, line: str, other: str, detail: str, beside: str) -> Neighbour:
+def _lookalike(file: str, line: str, other: str, detail: str, beside: str) -> Lookalike:
     controls = (f"{WRITING}{file}: {other}",)
-    return Neighbour(f"{WRITING}{file}: {line}", detail, controls, beside, made=True)
+    return Lookalike(f"{WRITING}{file}: {line}", detail, controls, beside, made=True)

@@ -1,11 +1,11 @@
-"""Hooks that decide by what the host tells them: a time, or an id that is new in each call."""
+"""Hooks that decide by a value that the host makes up: a time, or an id that is new in each call."""
 
 from __future__ import annotations
 
 import pytest
 
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
-from pytest_hookharness.simulation.probing.told_values import find_told
+from pytest_hookharness.simulation.probing.host_values import find_host_values
 from pytest_hookharness.simulation.testbed.hook_scripts import HookSource
 
 STOP = {"stop": "Done."}
@@ -61,7 +61,7 @@ def test_a_guard_that_hashes_the_id_of_a_call_is_not_proved(play):
 
 
 @pytest.mark.parametrize(
-    ("text", "times", "compared", "drawn"),
+    ("text", "times", "compared", "hashed"),
     [
         ("jq -r .timestamp >>log", 1, 0, 0),
         ('[ $(date -d "$(jq -r .timestamp)" +%s) -gt 5 ]', 1, 1, 0),
@@ -75,11 +75,11 @@ def test_a_guard_that_hashes_the_id_of_a_call_is_not_proved(play):
         ("jq -r .session_id | md5sum", 0, 0, 0),
     ],
 )
-def test_what_a_source_does_with_the_input(text, times, compared, drawn):
+def test_what_a_source_does_with_the_input(text, times, compared, hashed):
     """Times count if they are named, more if they are compared; ids only if they are hashed."""
     same = {"session_id": "a", "conversation_id": "a", "timestamp": "2026-01-01T00:00:00Z", "duration_ms": 1}
-    told = find_told(
-        [{**same, "tool": {"tool_use_id": "b"}}], [HookSource("gate.sh", "", text.encode())], session_id="a"
+    used = find_host_values(
+        [{**same, "tool": {"tool_use_id": "b"}}], [HookSource("gate.sh", "", text.encode())], session="a"
     )
 
-    assert (len(told.times), len(told.compared), len(told.drawn)) == (times, compared, drawn)
+    assert (len(used.times), len(used.compared), len(used.hashed)) == (times, compared, hashed)
