@@ -58,7 +58,13 @@ def test_the_folder_of_a_plugin_stands_in_its_commands(command):
 
 @pytest.mark.parametrize(
     ("written", "start"),
-    [("tools", "/project/tools"), ("./a/..", "/project"), ("/abs", "/abs"), (None, "/work")],
+    [
+        ("tools", "/project/tools"),
+        ("./a/..", "/project"),
+        ("/abs", "/abs"),
+        (None, "/work"),
+        ("${root}", "/work"),
+    ],
 )
 def test_a_hook_that_starts_in_a_folder_of_its_own(written, start):
     """The key cwd of an entry of Copilot is the folder in which it starts, wherever the agent works."""

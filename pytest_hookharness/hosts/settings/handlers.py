@@ -220,8 +220,8 @@ def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:
     given = handler.get(keys.env) if keys.env else None
     env = given if isinstance(given, Mapping) else {}
     _check_passable(f"{path}.{keys.env}", "".join(f"{name}{value}" for name, value in env.items()))
-    folder = str(handler.get(keys.folder) or "") if keys.folder else ""
-    _check_passable(f"{path}.{keys.folder}", folder)
+    folder = handler.get(keys.folder) if keys.folder else None
+    _check_passable(f"{path}.{keys.folder}", str(folder))
     blocks = any(handler.get(key) == value for key, value in keys.on_failure.items())
     return Hook(
         event=event,
@@ -233,7 +233,8 @@ def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:
         on_failure="block" if blocks else "allow",
         source=reading.source.name,
         env={name: str(value) for name, value in env.items()},
-        folder=folder,
+        # What a variable in it means is not known.
+        folder=folder if isinstance(folder, str) and "$" not in folder else "",
         sequential=bool(config.sequential) and entry.group.get(config.sequential) is True,
         options={key: value for key, value in handler.items() if key not in own and key != "matcher"},
         group=_around(entry.group),
