@@ -87,6 +87,7 @@ class Hook:
         foreign: Whether it comes from settings of another host, which this host reads too.
         number: Its position among all hooks of its settings file; ``None`` if the host does not count them.
         env: Environment variables that the host adds for this hook alone.
+        folder: Where the host starts it, from the project's folder or absolute; empty for its usual place.
         options: The remaining keys, as configured.
         group: Keys of the group around it that are neither its handlers nor the matcher, as configured.
     """
@@ -105,6 +106,7 @@ class Hook:
     foreign: bool = False
     number: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+    folder: str = ""
     options: Mapping[str, Json] = field(default_factory=dict)
     group: Mapping[str, Json] = field(default_factory=dict)
 

@@ -56,6 +56,27 @@ def test_the_folder_of_a_plugin_stands_in_its_commands(command):
     assert launched.argv[-1] == command.replace("${PLUGIN_ROOT}", "/p")
 
 
+@pytest.mark.parametrize(
+    ("written", "start"),
+    [
+        ("tools", "/project/tools"),
+        ("./a/..", "/project"),
+        ("/abs", "/abs"),
+        (None, "/work"),
+        ("${root}", "/work"),
+    ],
+)
+def test_a_hook_that_starts_in_a_folder_of_its_own(written, start):
+    """The key cwd of an entry of Copilot is the folder in which it starts, wherever the agent works."""
+    profile = hosts.find("copilot-cli")
+    entry = {"type": "command", "bash": "./x.sh"} | ({"cwd": written} if written else {})
+    settings = json.dumps({"version": 1, "hooks": {"agentStop": [entry]}})
+    (hook,) = hosts.configure(profile, {"workspace/.github/hooks/a.json": settings}).hooks
+    facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp")
+
+    assert hosts.launch(profile, hook, {"cwd": "/work"}, facts, {}, 10.0).cwd == start
+
+
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_another_process_group_is_said_to_be_one(profile):
     """A profile says that a hook leads a process group here exactly where its host does not give it one."""

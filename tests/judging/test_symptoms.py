@@ -169,6 +169,9 @@ def test_only_what_hooks_are_to_blame_for(code, number):
         ("outside/opt/hook.log", ["OUTSIDE-WRITE"]),
         ("outside/opt/tool/__pycache__/main.cpython-311.pyc", []),
         ("outside/opt/tool/__pycache__", []),
+        ("outside/home/dev/.gradle/wrapper/dists/gradle.zip.part", []),
+        ("outside/home/dev/.gradle-logs/hook.log", ["OUTSIDE-WRITE"]),
+        ("outside/opt/.gradle/hook.log", ["OUTSIDE-WRITE"]),
         ("workspace/MARK", ["CARRIED-OUT"]),
         ("home/.cache/log", []),
     ],
@@ -303,6 +306,25 @@ def test_a_refusal_that_is_a_failure_for_the_host(words, kind):
     text = f'PreToolUse: exit code 1 is not a refusal on claude-code (2 is): "{words}"'
     (symptom,) = find_symptoms(outcome(findings=(CRASHED.found(text, hook="./check.sh"),)))
     assert symptom.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("Use the Read tool instead of cat.", "UNSEEN-REASON"),
+        ("\u26a0 Avoid --no-verify.", "UNSEEN-REASON"),
+        ("Blocked: use make instead of npm.", "MANGLED"),
+        ("No.", "CRASHED"),
+        ("ValueError: the name must be a string", "CRASHED"),
+        ("guard.sh: line 3: [: you should not see this", "CRASHED"),
+        ("jq not found, please install it", "CRASHED"),
+    ],
+)
+def test_advice_with_a_status_of_failure(words, kind):
+    """Advice that a hook prints with exit code 1 reaches only the user, and is no crash."""
+    text = f'PreToolUse: exit code 1 is not a refusal on claude-code (2 is): "{words}"'
+    (symptom,) = find_symptoms(outcome(findings=(CRASHED.found(text, hook="./check.sh"),)))
+    assert (symptom.kind, "additionalContext" in symptom.advice) == (kind, kind == "UNSEEN-REASON")
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,20 @@
 """
-Variables with which a person makes a guard refuse that otherwise only warns, or does nothing.
+Variables and files with which a person makes a guard refuse that otherwise only warns, or does nothing.
 
 A variable that a script compares counts only if its name says so: others may switch the guard off. A variable
 without which a script ends at once may have any name, unless hosts, terminals or services set it.
+A file counts if shell scripts of guards end at once without it and ask nothing else of it.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 
-from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES, read_known_text
+from pytest_hookharness.campaigns.arming.state_paths import folder_of, is_state
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -34,6 +37,19 @@ _UNSET = re.compile(
     rf"|\bif \(!process\.env\.(?P<name4>[A-Z]\w+)\)[ \t]*\{{?\s*{_LEAVES}",
     re.MULTILINE,
 )
+# A shell script that ends at once without a file or a folder, and how it names that.
+_FILE = r"(?P<file{0}>\"[^\"\n]+\"|[^\s\"']+)[ \t]+\]\]?"
+_ABSENT = re.compile(
+    rf"^(?:\[\[?[ \t]+-[def][ \t]+{_FILE.format(1)}[ \t]*\|\|[ \t]*{_LEAVES}"
+    rf"|(?:if[ \t]+)?(?:\[\[?[ \t]+!|![ \t]+\[\[?)[ \t]+-[def][ \t]+{_FILE.format(2)}"
+    rf"(?:[ \t]*&&[ \t]*|;?\s+then\s+){_LEAVES})",
+    re.MULTILINE,
+)
+_FOLDER = re.compile(r"\[[ \t]+(?:![ \t]+)?-d[ \t]")
+_PLACE = re.compile(r"(?:\$\{?(?P<variable>\w+)(?::-[^}\n]*)?\}?/)?(?P<path>\.?\w[\w./-]*)")
+_KEPT, _DATA = "/.keep", re.compile(r"\.(?:json|ya?ml|toml|env)$")
+_ONE_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+_GETS = r"^(?:readonly[ \t]+)?{0}=([\"']?)([^\n]+)\1[ \t]*$"
 # Variables that hosts, terminals, CI and services set, or whose value only a person knows.
 _OF_OTHERS = re.compile(
     r"^(?:CLAUDE|CURSOR|GEMINI|CODEX|COPILOT|QWEN|GITHUB|GITLAB|CI|TMUX|TERM|SSH|WSL|XDG|DISPLAY|HOME|PATH|PWD|USER|SHELL)"
@@ -52,27 +68,63 @@ _GIVEN = (
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """Files of rules as in the plugin's examples, by path, and variables by which guards refuse."""
+    """
+    What guards refuse with: files of rules, variables, and files for whose existence they ask.
+
+    Attributes:
+        files: Rules as in the plugin's examples, by path.
+    """
 
     files: Mapping[str, str]
     env: Mapping[str, str]
+    marks: Mapping[str, str] = field(default_factory=dict)
 
     def among(self, sessions: Iterable[CheckSession]) -> list[CheckSession]:
         """Return sessions with these rules."""
         told = [f"{', '.join(sorted(self.files))} as in the examples"] if self.files else []
         told += [f"{name}={value}" for name, value in self.env.items()]
+        told += [f"a file {path}" for path in self.marks]
         return [self._in(session, " and ".join(told)) if told else session for session in sessions]
 
     def _in(self, session: CheckSession, active: str) -> CheckSession:
         scenario = session.scenario
-        files, env = {**scenario.files, **self.files}, {**scenario.env, **self.env}
+        files, env = {**scenario.files, **self.marks, **self.files}, {**scenario.env, **self.env}
         return replace(session, scenario=replace(scenario, files=files, env=env), active=active)
 
 
 def guard_rules(hook_set: HookSet, activated: Iterable[CheckSession]) -> GuardRules:
-    """Return all rules from examples, as guards refuse what rules name, and the variables of the guards."""
+    """Return all rules from examples, as guards refuse what rules name, and what the guards ask for."""
     files = {path: text for one in activated for path, text in one.scenario.files.items()}
-    return GuardRules(files, guard_switches(hook_set))
+    return GuardRules(files, guard_switches(hook_set), guard_marks(hook_set))
+
+
+def guard_marks(hook_set: HookSet) -> dict[str, str]:
+    """Return files without which guards end at once, by path in the project; their text does not matter."""
+    codes = [COMMENT_LINES.sub("", text) for _, text in hook_set.sources]
+    guards = [code for code in codes if _REFUSES.search(code)]
+    found: dict[str, str] = {}
+    for path in dict.fromkeys(one for code in guards for one in _asked_marks(code)):
+        mark = posixpath.basename(posixpath.dirname(path) if path.endswith(_KEPT) else path)
+        # Other hooks may only mention a document.
+        users = codes if _DATA.search(mark) else guards
+        asked = sum([*_asked_marks(code)].count(path) for code in users)
+        here = not hook_set.plugin and (hook_set.root / path.removesuffix(_KEPT)).exists()
+        if is_state(path) and not here and sum(code.count(mark) for code in users) == asked:
+            found[path] = read_known_text(hook_set.root / path) or "{}\n"
+    return found
+
+
+def _asked_marks(code: str) -> Iterator[str]:
+    """Yield the files in the project without which a script ends at once; of a folder, a file in it."""
+    for one in _ABSENT.finditer(code):
+        written = (one["file1"] or one["file2"]).strip('"')
+        if variable := _ONE_VARIABLE.fullmatch(written):
+            given = re.findall(_GETS.format(variable[1]), code, re.MULTILINE)
+            used = len(re.findall(rf"\$\{{?{variable[1]}\b", code))
+            written = given[0][1] if len(given) == 1 == used else ""
+        if place := _PLACE.fullmatch(written):
+            path = posixpath.normpath(posixpath.join(folder_of(place["variable"], code), place["path"]))
+            yield path + _KEPT if _FOLDER.search(one[0]) else path
 
 
 def guard_switches(hook_set: HookSet) -> dict[str, str]:

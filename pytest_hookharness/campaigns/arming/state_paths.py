@@ -123,7 +123,7 @@ def looked_for(hook_set: HookSet, script: HookScript) -> list[str]:
     words = {posixpath.basename(path).partition("{{")[0] for path in named}
     seen = [path for path in hook_set.looked_for if _is_named(path, script.text, words)]
     paths = dict.fromkeys(
-        path for path in (*seen, *named) if _is_state(path) and _is_free(hook_set.root, path, script.text)
+        path for path in (*seen, *named) if is_state(path) and _is_free(hook_set.root, path, script.text)
     )
     # A path that ends like a longer one is a part of it.
     whole = [path for path in paths if not any(other.endswith(f"/{path}") for other in paths)]
@@ -143,7 +143,8 @@ def _is_free(root: Path, path: str, source: str) -> bool:
         return False
 
 
-def _is_state(path: str) -> bool:
+def is_state(path: str) -> bool:
+    """Return whether a path in a project may be a state of its hooks, and no file of others."""
     endings = any(_ONLY_ENDING.fullmatch(part) for part in path.split("/"))
     return not (endings or path.startswith(("..", "/", "~")) or _OF_OTHERS.search(path))
 

@@ -26,6 +26,7 @@ from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.judging.findings.find import describe_doing
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
+    CRASHED,
     EVENT_UNKNOWN,
     HUNG_HOOK,
     MANGLED,
@@ -179,6 +180,9 @@ def independent(
     dashed = {*_commands(one for one in static.symptoms if _DASH in one.text)}
     # One of several hooks that ran together may be known to remove what the agent wrote.
     removing = {*_commands(one for one in static.symptoms if one.kind == PINGPONG.name)}
+    # A hook that ends with a status of failure to advise does that with all of its advice.
+    lost = [one.symptom for one in symptoms if _OF_A_REFUSAL.search(one.symptom.text)]
+    advising = {*_commands(one for one in lost if one.kind == codes.UNSEEN_REASON.name)}
     # An agent whose every act is refused cannot do what would end such a state either.
     closed = {*_commands(one.symptom for one in symptoms if one.symptom.kind == codes.BLOCKS_EVERYTHING.name)}
     return [
@@ -188,6 +192,7 @@ def independent(
         and not (one.symptom.kind == codes.STUCK_PHASE.name and _is_of(one.symptom, closed))
         and not (one.symptom.kind == HUNG_HOOK.name and _is_of(one.symptom, hasty))
         and not (_OF_A_REFUSAL.search(one.symptom.text) and _is_of(one.symptom, failed))
+        and not (one.symptom in lost and one.symptom.kind == CRASHED.name and _is_of(one.symptom, advising))
         and not (_NO_OPTION.search(one.symptom.text) and _is_of(one.symptom, dashed))
         and not (one.symptom.kind in _UNSEEN and _is_of(one.symptom, unseen))
         and not (one.symptom.kind == PINGPONG.name and removing & {*one.symptom.hook.split(", ")})

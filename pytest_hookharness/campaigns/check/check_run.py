@@ -206,7 +206,7 @@ class CheckRun:
         self._play("held loops", loops.sessions)
         yield
         written = rewording.writes_before_calls(self.place.host, self._outcomes())
-        world = GuardRules({}, rules.env).among(checkups.plan_world(self.place, moves, written=written))
+        world = replace(rules, files={}).among(checkups.plan_world(self.place, moves, written=written))
         changes = (change for _, hooked in seen.trace.hooked() for change in hooked.changes)
         writes = any(change.hooks and not is_cache(change.path) for change in changes)
         raced = checkups.plan_races(self.place, triggered) if writes else ()

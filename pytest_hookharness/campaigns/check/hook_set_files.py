@@ -319,7 +319,7 @@ def _with_namesakes(hook_set: HookSet) -> HookSet:
 
 def _sources(root: Path, hooks: Sequence[Hook], installed: Sequence[str]) -> Iterator[tuple[str, str]]:
     words = [
-        word
+        word.lstrip("/") if word.startswith("/") else posixpath.join(hook.folder, word)
         for hook in hooks
         for part in (hook.command.replace(str(root), ""), *(hook.args or ()))
         # The letters of `$NAME/x.sh` are no part of the path.
@@ -327,7 +327,7 @@ def _sources(root: Path, hooks: Sequence[Hook], installed: Sequence[str]) -> Ite
         # The program that runs a script is no file of the project, also if one has its name.
         if not INTERPRETERS.fullmatch(word)
     ]
-    for name in dict.fromkeys((*installed, *(os.path.normpath(word.lstrip("/")) for word in words))):
+    for name in dict.fromkeys((*installed, *map(os.path.normpath, words))):
         path = root / name
         there = os.path.isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
         if name.startswith("..") or not there or not path.resolve().is_relative_to(root):

@@ -140,7 +140,7 @@ def launch(
     env |= {name: base_env[name] for name in process.kept_workspace if name in base_env}
     return ProcessSpec(
         argv=_argv(profile, hook, env),
-        cwd=hook.plugin if hook.plugin and process.plugin_start else cwd,
+        cwd=_start(profile, hook, facts) or cwd,
         env=env,
         stdin=Stdin(data=encode(profile, payload)),
         stdio=process.stdio,
@@ -152,6 +152,13 @@ def launch(
         kill=process.kill,
         output_limit=process.output_limit or KEPT_BYTES,
     )
+
+
+def _start(profile: Profile, hook: Hook, facts: Facts) -> str:
+    """Return the folder in which a hook starts wherever the agent works; empty if it starts there."""
+    if hook.folder:
+        return posixpath.normpath(posixpath.join(facts.workspace, hook.folder))
+    return hook.plugin if profile.process.plugin_start else ""
 
 
 def env_folder(profile: Profile, facts: Facts) -> str:

@@ -160,6 +160,7 @@ class HandlerKeys:
     Attributes:
         args: The key of its argument vector; empty if there is none.
         env: The key of variables for this hook; empty if there is none.
+        folder: The key of the folder in which it starts; empty if there is none.
         on_failure: Keys, each with the value that makes a failure block.
         aliases: Other names of keys. An alias counts where the key that it stands for is missing.
         known: All keys that a handler can have, besides the event's in a flat form; empty for any.
@@ -169,6 +170,7 @@ class HandlerKeys:
     timeout: str = "timeout"
     args: str = ""
     env: str = ""
+    folder: str = ""
     on_failure: Mapping[str, Json] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     known: tuple[str, ...] = ()

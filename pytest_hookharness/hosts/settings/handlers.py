@@ -216,10 +216,12 @@ def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:
     _check_passable(f"{path}.{runs}", program)
     _check_passable(f"{path}.{keys.args}", "".join(args or ()))
     # All other keys stay in the hook's options, where the rules of the host look for them.
-    own = (keys.type, runs, keys.args, keys.env, keys.timeout, *keys.on_failure)
+    own = (keys.type, runs, keys.args, keys.env, keys.folder, keys.timeout, *keys.on_failure)
     given = handler.get(keys.env) if keys.env else None
     env = given if isinstance(given, Mapping) else {}
     _check_passable(f"{path}.{keys.env}", "".join(f"{name}{value}" for name, value in env.items()))
+    folder = handler.get(keys.folder) if keys.folder else None
+    _check_passable(f"{path}.{keys.folder}", str(folder))
     blocks = any(handler.get(key) == value for key, value in keys.on_failure.items())
     return Hook(
         event=event,
@@ -231,6 +233,8 @@ def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:
         on_failure="block" if blocks else "allow",
         source=reading.source.name,
         env={name: str(value) for name, value in env.items()},
+        # What a variable in it means is not known.
+        folder=folder if isinstance(folder, str) and "$" not in folder else "",
         sequential=bool(config.sequential) and entry.group.get(config.sequential) is True,
         options={key: value for key, value in handler.items() if key not in own and key != "matcher"},
         group=_around(entry.group),

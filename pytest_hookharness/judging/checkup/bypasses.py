@@ -34,13 +34,14 @@ _SHORT = (
     ("git reset --hard", "git reset -q --hard"),
     ("git branch -D", "git branch --delete --force"),
     ("rm -rf", "rm --recursive --force"),
+    ("docker compose down -v", "docker compose down --volumes"),
     ("docker system prune -af", "docker system prune --all --force"),
     ("kubectl delete namespace", "kubectl delete ns"),
     ("terraform destroy", "terraform apply -destroy"),
 )
 # Commands, or beginnings of commands, and others with the same effect that are as usual.
 _ALIKE = (
-    (r"git push origin main$", ("git push origin HEAD:main",)),
+    (r"git push origin main$", ("git push origin HEAD:main", "git push -u origin main")),
     (r"git commit -m (?=[\"'])", ("git commit -am ", "git commit --message=")),
     (r"git commit (?:--no-verify|-n) -m ", ("git commit -nm ", "git commit -anm ")),
     (r"git checkout -b (?=\S+$)", ("git switch -c ",)),

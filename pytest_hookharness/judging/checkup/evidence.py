@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.judging.checkup.bad_ends import limit_of, refused_throughout, stops_of
-from pytest_hookharness.judging.checkup.lost_refusals import is_lost_refusal
+from pytest_hookharness.judging.checkup.lost_refusals import ends_as_failure
 from pytest_hookharness.judging.checkup.written_paths import without_run_folder
 from pytest_hookharness.judging.findings.codes import TIMEOUT_UNIT
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, MANGLED, NOT_RUN
@@ -49,7 +49,7 @@ _MODEL = "BeforeModel"
 def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     """Return a symptom with the deciding lines of standard error, and the effect of the defect, if seen."""
     runs = [*_runs(outcomes, {*symptom.hook.split(", ")})]
-    faults = _FAULTS[CRASHED.name] if is_lost_refusal(symptom.text) else _FAULTS.get(symptom.kind, ("-",))
+    faults = _FAULTS[CRASHED.name] if ends_as_failure(symptom.text) else _FAULTS.get(symptom.kind, ("-",))
     failed = [one for one in runs if (one[2].reply.fault or "").startswith(faults)]
     # If a script does not exist, the host may see no more than an exit code, which is no fault.
     if not symptom.turn and symptom.kind in _FAULTS and (failed or symptom.kind != NOT_RUN.name):

@@ -99,6 +99,13 @@ _LOOKALIKES = (
         ("git push origin feature/menu",),
         _MAIN,
     ),
+    Lookalike("git push origin main-menu", "a branch of another name", ("git push origin menu",), _MAIN),
+    Lookalike(
+        f"git fetch origin main && {_PUSH}",
+        "where main is only fetched",
+        (_PUSH, "git fetch origin main"),
+        _MAIN,
+    ),
     Lookalike(
         "git stash push -m topic", "which sends nothing to another repository", ("git stash",), r"git push\b"
     ),
@@ -194,7 +201,10 @@ _BRANCH = re.compile(r"git push origin (?!HEAD$|topic$|main$|master$|[:+-])([\w/
 _CHANGED = re.compile(r"(?:rm|tee|echo text >) ([\w./-]*\w\.\w+)")
 _SECRET = re.compile(r"env|secret|key|credential|token|\.pem", re.IGNORECASE)
 _PROGRAM = re.compile(r"(?!cat |cd |echo |ls |sudo )([a-z][\w-]+) \S")
-_DOCUMENT, _MOST_MADE = "a document of that name", 8
+# Programs that guards refuse altogether, as the project has another one, and how agents look for them.
+_REPLACED = re.compile(r"(?:npm|npx|pnpm|yarn|node|pip3?|python3?|curl|wget|docker) ")
+_LOOKS_FOR = "command -v {} >/dev/null"
+_DOCUMENT, _LOOKED_FOR, _MOST_MADE = "a document of that name", "which only looks for the program", 8
 _COPY, _NOTES = "/tmp/copy.txt", "notes.txt"  # noqa: S108 -- only a word of commands
 
 
@@ -207,8 +217,8 @@ def lookalikes(refused: Collection[str], source: str = "") -> list[Lookalike]:
     usual = [one for one in _LOOKALIKES if one.belongs_to(refused)]
     return [
         *(one for one in usual if not (one.named and re.search(one.named, source))),
-        # Commands with other programs come last, because many of them may be refused.
-        *sorted(_made_for(refused), key=lambda one: one.detail == _DOCUMENT)[:_MOST_MADE],
+        # Commands that name other programs come last, because many of them may be refused.
+        *sorted(_made_for(refused), key=lambda one: one.detail in (_LOOKED_FOR, _DOCUMENT))[:_MOST_MADE],
     ]
 
 
@@ -242,6 +252,9 @@ def _beside(command: str) -> Iterator[Lookalike]:
     if program := _PROGRAM.match(command):
         text, control = f"cat docs/{program[1]}.md", ("cat docs/notes.md",)
         yield Lookalike(text, _DOCUMENT, control, beside, made=True)
+    if replaced := _REPLACED.match(command):
+        text, control = _LOOKS_FOR.format(replaced[0].strip()), (_LOOKS_FOR.format("tar"),)
+        yield Lookalike(text, _LOOKED_FOR, control, beside, made=True)
 
 
 # Lines of code that guards of contents commonly refuse, each with its file and the words of such a guard.

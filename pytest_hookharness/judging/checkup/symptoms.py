@@ -37,6 +37,10 @@ _NOT_ABOUT_HOOKS = frozenset(
     {"UNREACHED", "NEVER-FIRED", "OPTION-IGNORED", "AGENT-MISSING", "DIVERGE", "CLOCK"}
 )
 _STAGED = re.compile(r"/\.git/(?:index|HEAD|packed-refs|refs/.+)$")
+# Modules that Python keeps, and caches in the home of the user: Java does not ask HOME where that is.
+_KEPT = re.compile(
+    r"/__pycache__/|^outside/(?:root|(?:home|Users)/[^/]+)/\.(?:gradle|m2|java|ivy2|sbt|kotlin|konan)/"
+)
 _UNKNOWN_KEYS = re.compile(r"the host knows none of the keys ([\w, ]+)")
 # Keys with which some host, or the author of a hook, says a decision or a text for the agent or the user.
 _KEYS_OF_HOSTS = frozenset([
@@ -209,7 +213,7 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
         made = [
             change
             for change in hooked.changes
-            if not _is_of_python(change.path, paths) and not f"{change.path}/".startswith(own)
+            if not _is_kept_by_runtime(change.path, paths) and not f"{change.path}/".startswith(own)
         ]
         # The deepest path says most, so it comes first.
         for change in sorted(made, key=lambda change: change.path, reverse=True):
@@ -221,12 +225,12 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
                 yield refused_work.symptom_of(finding, shared=len({*hooks}) > 1)
 
 
-def _is_of_python(path: str, paths: Sequence[str]) -> bool:
-    """Return whether a change outside is only that Python keeps a module that it loads."""
-    if not path.startswith("outside/") or "/__pycache__/" in f"{path}/":
+def _is_kept_by_runtime(path: str, paths: Sequence[str]) -> bool:
+    """Return whether a change outside is a module that Python keeps, or a cache of a program in Java."""
+    if not path.startswith("outside/") or _KEPT.search(f"{path}/"):
         return path.startswith("outside/")
     below = [one for one in paths if one.startswith(f"{path}/")]
-    return bool(below) and all(_is_of_python(one, paths) for one in below)
+    return bool(below) and all(_is_kept_by_runtime(one, paths) for one in below)
 
 
 def _judge(path: str, above: str, mark: str) -> tuple[verdicts.FindingCode | None, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.guard_switches import GuardRules, guard_switches
+from pytest_hookharness.campaigns.arming.guard_switches import GuardRules, guard_marks, guard_switches
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_set_files import read_hook_set
@@ -75,19 +75,59 @@ def test_variables_that_settings_give(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "marks"),
+    [
+        ("[ -f docs/rules.md ] || exit 0\nexit 2\n", ["docs/rules.md"]),
+        (
+            'root="${CLAUDE_PROJECT_DIR:-$PWD}"\n[[ -f "$root/a/rules.md" ]] || exit 0\nexit 2\n',
+            ["a/rules.md"],
+        ),
+        ('if [ ! -d ".planning" ]; then\n  exit 0\nfi\nexit 2\n', [".planning/.keep"]),
+        ('MARK=.work/on.json\n[ ! -e "$MARK" ] && exit 0\nexit 2\n', [".work/on.json"]),
+        # Not a guard, in a function, the other way round, and a file whose text it reads.
+        ("[ -f docs/rules.md ] || exit 0\n", []),
+        ("check() {\n  [ -f docs/rules.md ] || exit 0\n}\nexit 2\n", []),
+        ("[ -f docs/rules.md ] && exit 0\nexit 2\n", []),
+        ("[ -f docs/rules.md ] || exit 0\ngrep -q on docs/rules.md && exit 2\n", []),
+        ('MARK=.work/on.json\n[ -e "$MARK" ] || exit 0\njq -e .on "$MARK" && exit 2\n', []),
+        # Elsewhere, of others, and what the project has.
+        ('[ -f "$HOME/rules.md" ] || exit 0\nexit 2\n', []),
+        ("[ -f package.json ] || exit 0\nexit 2\n", []),
+        ("[ -f have.md ] || exit 0\nexit 2\n", []),
+    ],
+)
+def test_files_without_which_guards_end(tmp_path, text, marks):
+    """A file counts if a guard ends at once without it and asks nothing else of it."""
+    (tmp_path / "have.md").write_text("x")
+    sources = (("guard.sh", f"#!/bin/sh\n{text}"), ("start.sh", "#!/bin/sh\necho see docs/rules.md\n"))
+    hook_set = HookSet(host="claude-code", root=tmp_path, files=(), sources=sources)
+    assert [*guard_marks(hook_set)] == marks
+
+
+def test_a_mark_of_a_plugin_has_its_own_text(tmp_path):
+    """The project of a plugin's user gets the file that the plugin has itself; others get some text."""
+    sources = (("guard.sh", "#!/bin/sh\n[ -f have.md ] || exit 0\n[ -f no.md ] || exit 0\nexit 2\n"),)
+    (tmp_path / "have.md").write_text("x")
+    hook_set = HookSet(host="claude-code", root=tmp_path, files=(), sources=sources, plugin=True)
+    assert guard_marks(hook_set) == {"have.md": "x", "no.md": "{}\n"}
+
+
+@pytest.mark.parametrize(
     ("rules", "active"),
     [
         (GuardRules({"a.md": "text"}, {}), "a.md as in the examples"),
         (GuardRules({}, {"A_BLOCK": "1"}), "A_BLOCK=1"),
         (GuardRules({"a.md": "text"}, {"A_BLOCK": "1"}), "a.md as in the examples and A_BLOCK=1"),
         (GuardRules({}, {}), ""),
+        (GuardRules({}, {"A_BLOCK": "1"}, {"b.md": "text"}), "A_BLOCK=1 and a file b.md"),
     ],
 )
 def test_sessions_with_rules(rules, active):
     """Sessions get the files of rules and the variables, and say so; without any they stay as they are."""
     session = CheckSession(title="x", scenario=Scenario(name="x"))
     (ruled,) = rules.among([session])
-    assert (ruled.scenario.files, ruled.scenario.env, ruled.active) == (rules.files, rules.env, active)
+    files = {**rules.files, **rules.marks}
+    assert (ruled.scenario.files, ruled.scenario.env, ruled.active) == (files, rules.env, active)
     assert (ruled == session) is not active
 
 

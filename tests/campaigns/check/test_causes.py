@@ -67,6 +67,31 @@ def test_lost_updates_that_a_session_shows_too(kind, left):
     assert bool([*certain(PLACE, static, [], [problem])]) == left
 
 
+@pytest.mark.parametrize(
+    ("kind", "hook", "left"),
+    [
+        ("CRASHED", "bash x.sh", False),
+        ("CRASHED", "bash y.sh", True),
+        ("MANGLED", "bash x.sh", True),
+    ],
+)
+def test_what_else_a_hook_says_that_advises_by_a_failure(kind, hook, left):
+    """A hook that advises with exit code 1 has not crashed where its words are no advice that is known."""
+
+    def seen(kind, command, text):
+        return SymptomEvidence(
+            id=kind,
+            symptom=Symptom(kind=kind, hook=command, text=text),
+            session=CheckSession(title="x", scenario=Scenario(name="x")),
+            trace=Trace(steps=()),
+            shown_by=(),
+        )
+
+    text = 'PreToolUse: exit code 1 is not a refusal on claude-code (2 is): "Call nx."'
+    found = [seen("UNSEEN-REASON", "bash x.sh", text), seen(kind, hook, text)]
+    assert [one.id for one in independent(found, StaticResult())] == ["UNSEEN-REASON", *[kind] * left]
+
+
 @pytest.mark.parametrize(("hook", "left"), [("bash x.sh", False), ("bash y.sh", True)])
 def test_a_phase_of_a_hook_that_allows_nothing(hook, left):
     """A phase that a session cannot leave is not reported beside a hook that refuses everything."""

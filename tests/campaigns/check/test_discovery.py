@@ -316,6 +316,20 @@ def test_an_event_that_two_hosts_know(tmp_path, key, host):
     assert (place.host, place.only) == (host, "hooks.json")
 
 
+@pytest.mark.parametrize(
+    ("folder", "found"), [(".github/hooks", []), ("./.github//hooks/", []), ("tools", ["NOT-RUN"])]
+)
+def test_a_script_below_the_folder_of_its_hook(tmp_path, folder, found):
+    """Copilot starts a hook in the folder that its entry names, so its script is looked for there."""
+    entry = {"type": "command", "bash": "./scripts/log.sh", "cwd": folder}
+    at(tmp_path, ".github/hooks/a.json", {"version": 1, "hooks": {"sessionStart": [entry]}})
+    at(tmp_path, ".github/hooks/scripts/log.sh", "#!/bin/sh\nexit 0\n")
+    (tmp_path / ".github/hooks/scripts/log.sh").chmod(0o755)
+    (place,) = find_hook_sets(tmp_path)
+    assert [one.kind for one in check_statically(place).symptoms] == found
+    assert [path for path, _ in place.sources] == [".github/hooks/scripts/log.sh"]
+
+
 @pytest.mark.slow
 def test_scripts_that_are_copied_with_their_settings(tmp_path, harness):
     """A script that settings name at its later place is tried there, with what lies beside it."""

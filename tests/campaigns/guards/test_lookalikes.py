@@ -28,6 +28,7 @@ REFUSED = (
     "git branch -D topic",
     'git commit -m "done"',
 )
+MENU, FETCHED = "git push origin main-menu", "git fetch origin main && git push origin topic"
 START = "text=$(jq -r .tool_input.command)\n"
 LOOKS = f"""{START}printf '%%s' "$text" | grep -Eq '%s' || exit 0
 echo 'People do that.' >&2; exit 2
@@ -120,6 +121,38 @@ def test_a_guard_that_takes_the_branch_of_another_command(found):
     assert text == (
         "`git push origin topic && git switch main`, where main is the branch to switch to, is refused, but "
         "`git push origin topic` and `git switch main` allowed."
+    )
+
+
+@pytest.mark.parametrize(
+    ("refused", "harmless"),
+    [
+        (
+            "git push origin main",
+            ["git push origin main-menu", "git fetch origin main && git push origin topic"],
+        ),
+        ("npm publish", ["command -v npm >/dev/null"]),
+        # Programs that no project replaces, and another command of Git.
+        ("rm lint.json", []),
+        ("git push --force", []),
+    ],
+)
+def test_what_resembles_a_refused_command(refused, harmless):
+    """Guards are tried with branches whose names begin alike, and with a search for a program they refuse."""
+    new = (MENU, FETCHED, "command -v")
+    assert [one.text for one in lookalikes([refused]) if one.text.startswith(new)] == harmless
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+def test_a_guard_that_takes_a_word_for_its_begin(found):
+    """A word that ends at a hyphen is another one, and a program that is only looked for does not run."""
+    (text,) = found(LOOKS % r"push origin main\b|(fetch|push) origin main .*push|(^| )pip ")
+    assert text == (
+        "`git push origin main-menu`, a branch of another name, is refused, but `git push origin menu` "
+        "allowed; `git fetch origin main && git push origin topic`, where main is only fetched, is refused, "
+        "but `git push origin topic` and `git fetch origin main` allowed; `command -v pip >/dev/null`, which "
+        "only looks for the program, is refused, but `command -v tar >/dev/null` allowed."
     )
 
 

@@ -178,7 +178,12 @@ def around(command):
             "terraform destroy -auto-approve",
             ["terraform apply -destroy -auto-approve", "terraform -chdir=. destroy -auto-approve"],
         ),
-        ("git push origin main", ["git -C . push origin main", "git push origin HEAD:main"]),
+        (
+            "git push origin main",
+            ["git -C . push origin main", "git push origin HEAD:main", "git push -u origin main"],
+        ),
+        ("docker compose down -v", ["sudo docker compose down -v", "docker compose down --volumes"]),
+        ("docker compose down", ["sudo docker compose down"]),
         (
             "git reset --hard HEAD~1",
             [

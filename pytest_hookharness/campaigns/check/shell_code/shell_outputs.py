@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import ShellFunction, script_of
@@ -25,10 +25,10 @@ _REPLACED = re.compile(r"^[ \t]*exec[ \t]+[12&]?>", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class _Outputs:
-    """The places whose output may go elsewhere: after the first, up to the second, or within."""
+    """The places whose output may go elsewhere: after the first, or within the others."""
 
     replaced: int
-    last_block: int
+    blocks: Sequence[tuple[int, int]]
     used_functions: Sequence[ShellFunction]
 
 
@@ -42,7 +42,7 @@ def goes_elsewhere(text: str, place: int) -> bool:
     outputs = _outputs_of(text)
     return (
         outputs.replaced <= place <= len(text)
-        or place <= outputs.last_block
+        or any(begin <= place <= end for begin, end in outputs.blocks)
         or any(one.begin <= place < one.end for one in outputs.used_functions)
         or _OPENED.search(text[max(0, place - _FAR) : place + 1]) is not None
     )
@@ -52,9 +52,29 @@ def goes_elsewhere(text: str, place: int) -> bool:
 def _outputs_of(text: str) -> _Outputs:
     replaced = _REPLACED.search(text)
     script = script_of(text)
-    blocks = [found.start() for found in _BLOCK.finditer(script.shown)]
     used = [one for one in script.functions if re.search(_USED.format(re.escape(one.name)), text)]
-    return _Outputs(replaced.end() - 1 if replaced else len(text) + 1, max(blocks, default=-1), used)
+    return _Outputs(replaced.end() - 1 if replaced else len(text) + 1, [*_blocks(script.shown)], used)
+
+
+def _blocks(shown: str) -> Iterator[tuple[int, int]]:
+    """Yield where blocks with another output begin and end; what ends with a keyword may begin anywhere."""
+    for found in _BLOCK.finditer(shown):
+        end = found.start()
+        opening = {"}": "{", ")": "("}.get(shown[end])
+        begin = _opened(shown, end, opening) if opening else 0
+        # No block are `{}`, a variable, a substitution and a list of values.
+        if opening is None or (begin < end - 1 and shown[max(0, begin - 1) : begin] not in ("$", "=", "<")):
+            yield begin, end
+
+
+def _opened(shown: str, end: int, opening: str) -> int:
+    """Return where a bracket is opened that is closed at a place; 0 if that is not known."""
+    depth = 0
+    for place in range(end, -1, -1):
+        depth += (shown[place] == shown[end]) - (shown[place] == opening)
+        if depth == 0:
+            return place
+    return 0
 
 
 def is_for_authors(text: str, place: int) -> bool:

@@ -110,7 +110,7 @@ def corrected(hook_set: HookSet, hook: Hook) -> str:
     """Return the command of a hook with the path of the only script of its name; empty for none."""
     missing = missing_script(hook_set, hook)
     there = hook_set.meant.get(missing)
-    if there is None or hook.args is not None:
+    if there is None or hook.args is not None or hook.folder:
         return ""
     places = [word for word in _WORD.finditer(hook.command) if _is(hook_set, word[0], missing)]
     if len(places) != 1:

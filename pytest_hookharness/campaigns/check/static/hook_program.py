@@ -99,12 +99,12 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
     if "/" not in first:
         if _BUILT_IN.fullmatch(first):
             return None
-        if shutil.which(first) is None and not (first == "uv" and _runs_without_uv(hook_set, rest)):
+        if shutil.which(first) is None and not (first == "uv" and _runs_without_uv(hook_set, hook, rest)):
             return Obstacle(cause=first, text=f"{first} is not on PATH", local=True)
-    elif obstacle := _file_obstacle(hook_set, first) or _mode_obstacle(hook_set, first):
+    elif obstacle := _file_obstacle(hook_set, hook, first) or _mode_obstacle(hook_set, hook, first):
         return obstacle
     if INTERPRETERS.fullmatch(Path(first).name) and rest and not rest[0].startswith("-"):
-        return _file_obstacle(hook_set, rest[0])
+        return _file_obstacle(hook_set, hook, rest[0])
     return _hidden_obstacle(hook_set, hook)
 
 
@@ -112,7 +112,7 @@ def _hidden_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
     """Return why a script never runs whose command hides that; a missing one may be meant to be."""
     first = next(iter(_hidden_words(hook_set, hook)), "")
     elsewhere = hook_set.plugin and not first.startswith("/")
-    found = None if "/" not in first or elsewhere else _mode_obstacle(hook_set, first)
+    found = None if "/" not in first or elsewhere else _mode_obstacle(hook_set, hook, first)
     return None if found is None or found.local else found
 
 
@@ -126,9 +126,9 @@ def _hidden_words(hook_set: HookSet, hook: Hook) -> list[str]:
     return plain_words(hook_set, replace(hook, command=_TO_FILE.sub("", f"{shown} ")))
 
 
-def _runs_without_uv(hook_set: HookSet, words: Sequence[str]) -> bool:
+def _runs_without_uv(hook_set: HookSet, hook: Hook, words: Sequence[str]) -> bool:
     place = find_script(words)
-    return place is not None and needs_only_python(_place(hook_set, words[place]))
+    return place is not None and needs_only_python(_place(hook_set, hook, words[place]))
 
 
 def _syntax_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
@@ -254,7 +254,7 @@ def relative_script(hook_set: HookSet, hook: Hook) -> str:
         return ""
     named = words[1:2] if words and INTERPRETERS.fullmatch(Path(words[0]).name) else words[:1]
     relative = (word for word in named if "/" in word and not word.startswith(("/", "~", "$", "-")))
-    return next((word for word in relative if os.path.isfile(_place(hook_set, word))), "")  # noqa: PTH113
+    return next((word for word in relative if os.path.isfile(_place(hook_set, hook, word))), "")  # noqa: PTH113
 
 
 def describe_other_readers(hook_set: HookSet) -> Iterator[str]:
@@ -274,15 +274,15 @@ def describe_other_readers(hook_set: HookSet) -> Iterator[str]:
                 )
 
 
-def _place(hook_set: HookSet, word: str) -> Path:
-    return Path(os.path.normpath(hook_set.root / word))
+def _place(hook_set: HookSet, hook: Hook, word: str) -> Path:
+    return Path(os.path.normpath(hook_set.root / hook.folder / word))
 
 
-def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
+def _file_obstacle(hook_set: HookSet, hook: Hook, word: str) -> Obstacle | None:
     """Return why a file that a command names cannot be read; names that may be no files are not judged."""
     if "/" not in word and script_of(word) != word:
         return None
-    place = _place(hook_set, word)
+    place = _place(hook_set, hook, word)
     profile = hosts.find(hook_set.host)
     if hook_set.plugin and not profile.process.plugin_start and not word.startswith("/"):
         variable = profile.config.plugin_root
@@ -326,8 +326,8 @@ def _in_project(hook_set: HookSet, own: str) -> str:
     return f'Begin the path with the project\'s folder: `"${variable}"/{own}`.'
 
 
-def _mode_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
-    place = _place(hook_set, word)
+def _mode_obstacle(hook_set: HookSet, hook: Hook, word: str) -> Obstacle | None:
+    place = _place(hook_set, hook, word)
     if not os.path.isfile(place):  # noqa: PTH113
         return None
     if not os.access(place, os.X_OK):

@@ -278,7 +278,7 @@ _BEFORE_WORK = frozenset({"startup", "resume"})
 
 def starts_elsewhere(hook_set: HookSet, hook: Hook) -> bool:
     """Return whether a hook may start in another folder, after a `cd` of the agent."""
-    keeps = hosts.find(hook_set.host).tools.keeps_folder
+    keeps = hosts.find(hook_set.host).tools.keeps_folder and not hook.folder
     return keeps and not _is_before_work(hook_set, hook) and not _goes_back(hook_set)
 
 

@@ -1,9 +1,9 @@
 """
 Scripts beside the hooks of a project that say which hook they are, and that nothing starts.
 
-Only a script counts whose first comment names an event of the host, and whose name stands in no settings,
-script or other program of the project, except in its tests and documents. A document that shows settings with
-it leaves the choice to each person.
+Only a script counts whose first comment names an event of the host, or says that it is a hook whose answers
+name the event, and whose name stands in no settings, script or other program of the project, except in its
+tests and documents. A document that shows settings with it leaves the choice to each person.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ _OF_OTHERS = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+")
+# The event that an answer of a script names.
+_ANSWERED = re.compile(r"[\"']?hookEventName[\"']?\s*:\s*[\"'](\w+)[\"']")
 _MOST, _MOST_LINES, _LARGEST = 5000, 12, 1 << 17
 
 
@@ -88,12 +90,13 @@ def unwired_hooks(hook_set: HookSet) -> Iterator[tuple[str, str, str]]:
 
 
 def _event(host: str, path: Path) -> str:
-    """Return the event of the host that the first comment of a script names as its own."""
-    comment = _COMMENT.match(_read(path))
+    """Return the event of the host that the first comment of a script, or its answer, names as its own."""
+    text, events = _read(path), hosts.find(host).events
+    comment = _COMMENT.match(text)
     lines = "\n".join(comment[0].splitlines()[:_MOST_LINES]) if comment else ""
     if comment is None or _OF_OTHERS.search(comment[0]):
         return ""
-    for event in hosts.find(host).events:
+    for event in events:
         words = _WORD.findall(event)
         # A single word, such as Stop, may be no name.
         spelled = "[ -]?".join(words) if len(words) > 1 else event
@@ -101,7 +104,8 @@ def _event(host: str, path: Path) -> str:
         near = r"[^\n]{0,20}\b"
         if re.search(rf"\b{spelled}\b{near}[Hh]ook\b|\b[Hh]ook\b{near}{spelled}\b", lines, ignored):
             return event
-    return ""
+    answered = {*_ANSWERED.findall(text)} if re.search(r"\b[Hh]ook\b", lines) else set[str]()
+    return next(iter(answered)) if len(answered) == 1 and answered <= {*events} else ""
 
 
 def _is_document(name: str, text: str) -> bool:

@@ -49,7 +49,10 @@ CONFIG = settings.ConfigRules(
     parse=parse_json,
     form=MIXED,
     keys=settings.HandlerKeys(
-        timeout="timeoutSec", env="env", aliases={"command": "bash", "timeout": "timeoutSec"}
+        timeout="timeoutSec",
+        env="env",
+        folder="cwd",
+        aliases={"command": "bash", "timeout": "timeoutSec"},
     ),
     types={"command": "bash", "http": "url", "prompt": "prompt"},
     untyped="command",
@@ -75,7 +78,10 @@ CONFIG = settings.ConfigRules(
                 "in a file below hooks it turns off all hooks here, although it should turn off only "
                 "the file's own"
             ),
-            "launches": DOCS.assumed("the keys cwd and exec of an entry are not simulated"),
+            "folder": DOCS.documented(
+                "cwd is the folder in which a hook starts, from the root of the repository or absolute"
+            ),
+            "launches": DOCS.assumed("the key exec of an entry is not simulated"),
         }
     ),
 )

@@ -42,6 +42,12 @@ def project(tmp_path):
         ("check.py", PYTHON + '"""Hook for PostToolUse: type checks."""\nimport sys\n', "PostToolUse"),
         ("check.js", "#!/usr/bin/env node\n/**\n * PostToolUse Hook: type checks\n */\n", "PostToolUse"),
         ("end.sh", BASH + "# Stop hook that asks for tests\nexit 0\n", "Stop"),
+        (
+            "note.py",
+            PYTHON + '"""Post-tool hook: notes."""\nprint({"hookEventName": "PostToolUse"})\n',
+            "PostToolUse",
+        ),
+        ("note.js", "// A hook for notes\nsay({hookEventName: 'PostToolUse'});\n", "PostToolUse"),
     ],
 )
 def test_a_script_that_nothing_starts(project, name, text, event):
@@ -58,6 +64,11 @@ def test_a_script_that_nothing_starts(project, name, text, event):
         (".claude/hooks/end.sh", BASH + "# Ends what a hook began, without stop signs\n"),
         (".claude/hooks/gate.test.sh", BASH + "# Tests the PreToolUse hook\n"),
         (".claude/hooks/gate.sh", BASH + "exit 0\n# PreToolUse hook\n"),
+        (".claude/hooks/say.js", "// Says it\nsay({hookEventName: 'PostToolUse'});\n"),
+        (
+            ".claude/hooks/say.js",
+            "// A hook\nsay({hookEventName: 'PreToolUse'});\nsay({hookEventName: 'Stop'});\n",
+        ),
         ("scripts/gate.sh", BASH + "# PreToolUse hook\n"),
         (".claude/hooks/gate.md", "# PreToolUse hook\n"),
     ],
