@@ -73,6 +73,7 @@ def scenario_from_settings(hook_set: HookSet, *, host: str = "", refused: Sequen
         plugin=hook_set.root if hook_set.plugin else None,
         hooks=hook_set.inline or hook_set.only or None,
         env=hook_set.env,
+        git=hook_set.git,
         script=Script(acts=tuple(_acts(roles, refused))),
         turns=_TURNS,
         vary=EVERYTHING,

@@ -57,6 +57,10 @@ class Rule:
     source: str
 
 
+# How a reply's fault begins if the harness kept only a part of an answer that the host would read.
+HARNESS_KEEPS = "too-long: the harness keeps"
+
+
 class Ruling(enum.Enum):
     """The decision of one hook, or of all hooks of an event together."""
 

@@ -13,7 +13,7 @@ from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Event, Move, Observation, ToolCall, ToolResult
 from pytest_hookharness.model.processes import Cut, Ending, Exited, NotStarted, ProcessResult, TimedOut
-from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply, Ruling
+from pytest_hookharness.model.protocol import HARNESS_KEEPS, Decision, Hook, Json, Payload, Reply, Ruling
 
 _ALARM = re.compile(r"\balarm\b|\bsetitimer\b")
 _VARIABLE = re.compile(r"\$\{\w+\}")
@@ -151,6 +151,16 @@ class HookRun:
         if _ALARM.search(self.hook.command):
             return True
         return min((activity.idle_until for activity in ending.doing), default=0.0) < self.host_limit
+
+    @property
+    def answer_is_lost(self) -> bool:
+        """Whether the harness kept too little of its output to read an answer that the host would read."""
+        reply = self.reply
+        if self.run is None or reply.ruling is not Ruling.NONE or reply.halt is not None:
+            return False
+        # Other text than JSON decides nothing, however long it is.
+        begins = self.run.stdout.data.lstrip().startswith(b"{")
+        return begins and (reply.fault or "").startswith(HARNESS_KEEPS)
 
     @property
     def suspicion(self) -> str:

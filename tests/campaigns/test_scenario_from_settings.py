@@ -109,3 +109,10 @@ def test_a_stressed_scenario_asks_for_everything_once():
     assert sorted(request.family for request in made.vary) == sorted(VARY_FAMILIES)
     assert made.vary[0] == VaryRequest("tools", ("jq",))
     assert made.parallel == Parallel()
+
+
+def test_the_copy_of_a_project_is_a_repository(settings):
+    """Hooks may ask Git for changes, so the copy, which has no `.git`, becomes a repository."""
+    (hook_set,) = find_hook_sets(settings("Stop"))
+
+    assert scenario_from_settings(hook_set).git is hook_set.git

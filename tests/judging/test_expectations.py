@@ -224,6 +224,9 @@ KEPT_AND_BROKEN: list[tuple[Expectation, list[str]]] = [
     (Expectation(sometimes=("Stop", "Stop:deny", "Stop:none")), []),
     (Expectation(sometimes=("Stop", "PreToolUse")), ["expect.sometimes[1]"]),
     (Expectation(sometimes=("Stop:ask",)), ["expect.sometimes[0]"]),
+    (Expectation(effects={"Stop": (), "Stop:deny": ()}), []),
+    (Expectation(effects={"Stop:deny": (), "PreToolUse": (".state",)}), ["expect.effects"]),
+    (Expectation(sessions_alike=True), ["expect.sessions_alike"]),
 ]
 
 
@@ -572,3 +575,10 @@ def test_what_nobody_wrote_is_looked_for_in_the_variant(marks: dict[str, tuple[i
     """An expectation that nobody wrote is reported at the `expect` of the variant, if it has one."""
     origin = Origin(file=Path("lint.scenario.yaml"), marks=marks)
     assert Scenario(name="lint", origin=origin, variant="old").mark("expect.findings") == path
+
+
+@pytest.mark.parametrize(("call", "expected"), [(BASH, []), (READ, ["expect.sessions_alike"])])
+def test_sessions_without_a_common_call_are_not_alike(call: ToolCall, expected: list[str]) -> None:
+    """Only a call that is made in two sessions in a row shows whether they answer it alike."""
+    seen = trace(PROMPT, performed(BASH), Happened(event=moves.Resume()), performed(call))
+    assert broken(outcome(Expectation(sessions_alike=True), seen)) == expected

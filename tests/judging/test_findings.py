@@ -196,6 +196,16 @@ def test_the_advice_on_a_hung_hook_fits_what_it_waited_for(waits_for: str, asks:
     assert advice in found.advice
 
 
+def test_a_sleep_that_the_host_cut_is_too_long() -> None:
+    """A hook that still slept at its host's limit must sleep for less, since nobody waits for it."""
+    sleeps = Activity(Process(4, "sleep 3", 0.0), "S", "x", "a timer: it sleeps")
+    run = ProcessResult(ending=TimedOut(1, by=Cut.LIMIT, doing=(sleeps,)), limit=1.0)
+
+    (found,) = find(trace(hooked(hook_run(run=run))))
+
+    assert found.advice == "Let it end before the host's limit of 1 s, or set a longer one."
+
+
 def test_different_waits_get_general_advice() -> None:
     """Where two processes of a hook wait for different things, the advice is the general one."""
     waits = ("a timer: it sleeps", "a lock on /work/.lock")

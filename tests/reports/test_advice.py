@@ -308,3 +308,29 @@ def test_a_doubt_about_a_moved_clock_is_met_by_the_kernel(scenario, keys):
     assert said.startswith("Run it where the kernel lets processes be traced")
     assert said.endswith(f"see the time that {keys} lets pass.")
     assert "turns" not in said
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        ("`./p.sh`, which runs in the background, was ended before its time", "`hook_timeout: 30s`"),
+        ("the session ended while the refusal of the last stop still stood", "Let the script go on"),
+        ("no end and no repeated state in 2 turns", "Give the run more turns or time (--turns, --budget)."),
+    ],
+)
+def test_an_open_verdict_is_advised_by_its_cause(why, said):
+    """More turns are advised only where they may help, and the words do not say that no stop was tried."""
+    text = advised(Undecided(turn=2, why=why, cap=None), origin=ORIGIN)
+
+    assert said in text
+    assert "tries to stop" not in text
+    assert ("more turns" in text) is why.startswith("no end")
+
+
+@pytest.mark.parametrize(("uncapped", "shown"), [(0, True), (200, False)])
+def test_a_play_without_the_cap_is_advised_only_where_none_was_made(uncapped, shown):
+    """After all turns were played without the cap, `cap: none` would show nothing else."""
+    open_end = Capped(turn=9, cap=CAP, without=WithoutCap(name="undecided", why="no end in 200 turns"))
+    report = ProbeReport(turn=8, period=1, uncapped=uncapped)
+
+    assert ("`cap: none`" in advised(open_end, origin=ORIGIN, probes=(report,))) is shown

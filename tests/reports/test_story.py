@@ -592,6 +592,27 @@ def test_refused_and_failed_tool_calls_are_shown() -> None:
             Terminated(turn=1),
             "terminated: no hook was asked about the stop in turn 1",
         ),
+        (
+            # Its hooks were removed meanwhile.
+            trace(PROMPT, STOP, asked(), STOP),
+            Terminated(turn=2),
+            "terminated: no hook was asked about the stop in turn 2, after 1 block",
+        ),
+        (
+            trace(PROMPT, Moved(move=RunCommand(command="ls")), asked(event="AfterModel", reason="no")),
+            Terminated(turn=1),
+            'terminated: a refusal of AfterModel ended turn 1: "no"',
+        ),
+        (
+            trace(STOP, asked(Ruling.NONE, command="./x.sh", fault="ignored: exit code 2 has no effect")),
+            Terminated(turn=1),
+            "./x.sh did not decide: exit code 2 has no effect; the session ended in turn 1 without a block",
+        ),
+        (
+            trace(STOP, asked(Ruling.NONE, fault='ignored: exit code 0 allows, although it says "error"')),
+            Terminated(turn=1),
+            "allowed the stop in turn 1 without a block",
+        ),
     ],
 )
 def test_the_kinds_of_termination_differ(seen: Trace, verdict: Verdict, expected: str) -> None:

@@ -231,3 +231,17 @@ def test_a_guard_by_the_hour_gets_advice_for_guards(play):
     (finding,) = (one for one in outcome.findings if one.name == "CLOCK")
     assert "the PreToolUse hooks do not refuse in turn 1" in finding.text
     assert "at every hour" in finding.advice
+
+
+@pytest.mark.nightly
+def test_a_limit_of_an_hour_is_not_left_to_parts_of_a_second(play):
+    """A hook that allows the stop after more than an hour does so in each play of a slow agent."""
+    source = (
+        "#!/bin/sh\nnow=$(date +%s)\n[ $((now - $(cat at 2>/dev/null || echo $now))) -gt 3600 ] && exit 0\n"
+        f"echo $now > at; echo x >> n; [ $(wc -l < n) -gt 3 ] && exit 0; {REFUSE}\n"
+    )
+    outcome = play(files={"hook": source}, hooks={"Stop": "./hook"})
+
+    (text,) = (finding.text for finding in outcome.findings if finding.name == "CLOCK")
+    assert text.endswith("it allows the stop in turn 2.")
+    assert not any(finding.name == "FLAKY" for finding in outcome.findings)

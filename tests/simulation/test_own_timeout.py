@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_hookharness.execution.paths import PACKAGE
 from pytest_hookharness.model.verdicts import Capped, Hung, Livelock, Terminated, Undecided
 from pytest_hookharness.reports.terminal.advice import advice
 
@@ -192,3 +193,42 @@ def test_a_process_left_running_may_wake_a_hook(play):
     )
 
     assert isinstance(outcome.verdict, Undecided)
+
+
+ANSWER = 'python3 -c "print(chr(123) + chr(34) + chr(120) * 5000000 + chr(34))"'
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("hook", "name"),
+    [
+        (ANSWER, "undecided"),
+        # Text that is no JSON answer decides nothing, and exit code 2 refuses beside any output.
+        (ANSWER.replace("chr(123)", "chr(120)"), "terminated"),
+        (f"{ANSWER}; echo more >&2; exit 2", "livelock"),
+    ],
+)
+@pytest.mark.parametrize("event", ["Stop", "PreToolUse"])
+def test_an_answer_that_the_harness_does_not_keep_is_unknown(play, hook, name, event):
+    """A JSON answer of which the harness keeps only the beginning decides nothing that is known."""
+    acts = [{"prompt": "Go"}, {"run": "true"}, {"stop": "Done"}]
+    outcome = play(hooks={event: hook}, agent=acts, expect={"findings": ["OUTPUT-CUT"]})
+
+    ends = event == "PreToolUse" and name == "livelock"
+    assert outcome.verdict_name == ("terminated" if ends else name)
+    if name == "undecided":
+        assert "is unknown: the harness keeps 4194304 of the 5000004 bytes" in outcome.verdict.why
+        assert advice(outcome) == ""
+
+
+@pytest.mark.slow
+def test_what_the_harness_compiles_is_no_write_of_a_hook(play):
+    """Where the package is not compiled, what describes a hook that was cut is not told as its file."""
+    for compiled in PACKAGE.glob("execution/processes/__pycache__/activities.*"):
+        compiled.unlink(missing_ok=True)
+
+    outcome = play(hooks={"Stop": "sleep 30"}, hook_timeout=0.2, expect={"verdict": "undecided"})
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert not any("activities" in sentence for sentence in outcome.assumptions)

@@ -35,6 +35,9 @@ from pytest_hookharness.model.trace import HookEvent, Step
 from pytest_hookharness.simulation.testbed import hook_source
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
+# A commit whose id does not depend on the time, so that a path gives one state.
+_AT = "2024-01-02T00:00:00Z"
+_COMMIT = f"git add -A && GIT_AUTHOR_DATE={_AT} GIT_COMMITTER_DATE={_AT} git commit -qm explored"
 _NEW = "explored.txt"
 _TEXT = "explored\n"
 _CODE = re.compile(r"`([^`\n]{2,120})`")
@@ -190,6 +193,8 @@ def _suggested(testbed: Testbed) -> Iterator[Move]:
     changes = [Edit(file=path, text=_TEXT) for path in (*data, _NEW)]
     yield from (move for move in (*looks, *changes) if _is_seen(testbed, move))
     yield from changes if looks_at_all else ()
+    if looks_at_all and "workspace/.git/HEAD" in testbed.files:
+        yield RunCommand(command=_COMMIT)
     yield from _matched(testbed)
 
 

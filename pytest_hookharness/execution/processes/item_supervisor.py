@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 import socket
+import sys
 
 from pytest_hookharness.execution.exhaustion import explain_exhaustion
 from pytest_hookharness.execution.platform import linux
@@ -133,6 +134,8 @@ def _serve_in_namespaces(
 
     ``wait``, called inside, returns the socket to the pytest process and the view of the files.
     """
+    # What it compiled there would look like a write of a hook, and is discarded.
+    sys.dont_write_bytecode = True
     refusal, names, own_users = "", -1, False
     try:
         names = isolation.hold_names()

@@ -30,7 +30,7 @@ from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, Cod
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import Detach, Exited, NotStarted, ProcessResult, Signaled, TimedOut
-from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
+from pytest_hookharness.model.protocol import HARNESS_KEEPS, Hook, Payload, Reply, Ruling, Unheard
 
 if TYPE_CHECKING:
     from pytest_hookharness.model.start_failures import StartFailure
@@ -60,10 +60,10 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     # A cut answer cannot be judged, so this fault replaces any other.
     cut = run.stdout.cut_at
     if cut is not None:
-        who = "the harness keeps" if profile.process.output_limit is None else "the host reads"
-        reply = replace(
-            reply, fault=f"too-long: {who} {cut} of the {run.stdout.total} bytes that were printed"
-        )
+        whole = f"of the {run.stdout.total} bytes that were printed"
+        keeps = f"{HARNESS_KEEPS} {cut} {whole}"
+        host_reads = f"too-long: the host reads {cut} {whole}"
+        reply = replace(reply, fault=keeps if profile.process.output_limit is None else host_reads)
     return reply
 
 

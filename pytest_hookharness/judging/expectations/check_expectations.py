@@ -68,6 +68,7 @@ def find_violations(
         end_of_run.broken_end_of_calls(outcome, expect.no_call_after),
         end_of_run.broken_leftovers(outcome, expect),
         events.broken_sometimes(outcome, expect.sometimes),
+        events.broken_unchecked(outcome, expect),
         events.broken_told(outcome, expect.told),
         events.broken_threads(outcome, expect.processes),
         events.broken_sessions(outcome, expect),

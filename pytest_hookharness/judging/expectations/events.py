@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
+from pytest_hookharness.judging.findings.session_findings import has_common_calls
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.expectations import Expectation, ProcessExpectation, Range, counted, first_few
 from pytest_hookharness.model.moves import Act, Edit, Move, Read, RunCommand, ToolCall
@@ -261,12 +262,27 @@ def _where_else(outcome: Outcome, pattern: str) -> str:
 def broken_sometimes(outcome: Outcome, wanted: tuple[str, ...]) -> Iterator[Violation]:
     """Check for events and rulings that should happen at least once, with a hook that really ran."""
     for index, word in enumerate(wanted):
-        event, _, ruling = word.partition(":")
-        asked = [hooked for _, hooked in outcome.trace.hooked(event) if hooked.hook_runs]
-        if any(not ruling or _became_of_events(hooked, ruling.strip()) for hooked in asked):
-            continue
-        seen = ", ".join(dict.fromkeys(map(_seen, asked))) or f"no hook of {event} ran"
-        yield Violation(f"expect.sometimes[{index}]", f"{word} at least once", seen)
+        if seen := _instead_of(outcome, word):
+            yield Violation(f"expect.sometimes[{index}]", f"{word} at least once", seen)
+
+
+def _instead_of(outcome: Outcome, word: str) -> str:
+    """Return what hooks of an event decided instead of a ruling; empty if an ``event[:ruling]`` happened."""
+    event, _, ruling = word.partition(":")
+    asked = [hooked for _, hooked in outcome.trace.hooked(event) if hooked.hook_runs]
+    if any(not ruling or _became_of_events(hooked, ruling.strip()) for hooked in asked):
+        return ""
+    return ", ".join(dict.fromkeys(map(_seen, asked))) or f"no hook of {event} ran"
+
+
+def broken_unchecked(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
+    """Check that there was anything at all to which the expectations of findings apply."""
+    for word in expect.effects:
+        if seen := _instead_of(outcome, word):
+            yield Violation("expect.effects", f"{word} at least once", seen)
+    if expect.sessions_alike and not has_common_calls(outcome.trace):
+        seen = "no call was made in two sessions in a row"
+        yield Violation("expect.sessions_alike", "a call in one session and in the next", seen)
 
 
 def broken_sessions(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:

@@ -66,8 +66,8 @@ MANGLED = FindingCode(
     "does not read as a refusal.",
     "The hook decided, but the decision was lost; the hook's own log says that it refused.",
     "Print one JSON object and nothing else on standard output, with the fields that this host expects "
-    "for this event; write everything else to standard error. To refuse by the exit status, print "
-    "the reason to standard error and exit with 2.",
+    "for this event; write everything else to standard error. If the host reads exit status 2 of this event "
+    "as a refusal, print the reason to standard error beside it; `hookharness explain HOST EVENT` says so.",
 )
 CONFIG_OFF = FindingCode(
     "HH007",

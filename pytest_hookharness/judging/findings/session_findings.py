@@ -49,6 +49,12 @@ def find_stuck_phases(trace: Trace, *, alike: bool = False) -> Iterator[Finding]
             yield from _left_over(before, after)
 
 
+def has_common_calls(trace: Trace) -> bool:
+    """Return whether a call was made in a session and in the one before it, so that they can be compared."""
+    answers = [_first_answers(session) for session in _sessions(trace)]
+    return any(before.keys() & after.keys() for before, after in itertools.pairwise(answers))
+
+
 def _sessions(trace: Trace) -> list[list[Step]]:
     sessions: list[list[Step]] = [[]]
     for step in trace.steps:

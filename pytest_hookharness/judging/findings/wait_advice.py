@@ -6,7 +6,7 @@ import math
 import re
 
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
-from pytest_hookharness.model.processes import Activity, TimedOut
+from pytest_hookharness.model.processes import Activity, Cut, TimedOut
 
 # Waits for another process of the same hook, which waits for something itself.
 _FOR_OTHERS = re.compile(r"(its child|a child|a signal, as when)|shared with")
@@ -37,6 +37,8 @@ def advise_on_wait(cut: TimedOut, host_limit: float) -> str:
     The host waits for ``host_limit`` seconds; infinite without a limit, or if unknown.
     """
     causes = [one for one in cut.doing if not _waits_for_others(one)]
+    if cut.by is Cut.LIMIT and causes and all(one.waits_for == _SLEEP and not one.asks for one in causes):
+        return f"Let it end before the host's limit of {cut.after:g} s, or set a longer one."
     found = {_advise(one, host_limit) for one in causes}
     return found.pop() if len(found) == 1 else HUNG_HOOK.fix
 

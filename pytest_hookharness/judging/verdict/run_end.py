@@ -92,9 +92,14 @@ def first_override(trace: Trace) -> tuple[Step, HookEvent] | None:
 
 
 def why_undecided_run(trace: Trace) -> str:
-    """Return which hook run the harness cut before it could decide, and why; empty if there is none."""
+    """Return which hook run the harness cut before it decided, or its answer, and why; empty if none."""
     for step, hook_run in trace.hook_runs():
         ending = hook_run.ending
+        if hook_run.answer_is_lost and not (
+            is_afterwards(hook_run.hook.event) and _is_over(trace, step.number)
+        ):
+            kept = (hook_run.reply.fault or "").removeprefix("too-long: ")
+            return f"what {name_of(hook_run)} decided in turn {step.turn} is unknown: {kept}"
         if not isinstance(ending, TimedOut) or ending.by is not Cut.HOOK_TIMEOUT:
             continue
         if is_afterwards(hook_run.hook.event) and _is_over(trace, step.number):

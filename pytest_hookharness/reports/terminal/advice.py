@@ -139,7 +139,8 @@ def _by_clock(outcome: Outcome) -> bool:
 def _allow_before_cap(outcome: Outcome, verdict: Capped) -> str:
     proof = f" {_mask(outcome, verdict.masks)}" if verdict.masks else ""
     only = f"Only the cap of {plain(outcome.host, 40)} ended this; other hosts may have none."
-    unknown = verdict.without.name == "undecided" and verdict.cap.overrides is not None
+    played = any(report.uncapped >= outcome.scenario.turns for report in outcome.probe_reports)
+    unknown = verdict.without.name == "undecided" and verdict.cap.overrides is not None and not played
     threshold = _newest_threshold(outcome)
     # A play without the cap does not come to a time that only experiments reached.
     unknown = unknown and (threshold is None or threshold.seconds is None)
@@ -313,12 +314,17 @@ def _unknown(outcome: Outcome, verdict: Undecided) -> str:
             "Something outside the state decides: a clock, a random number, the network, another folder. "
             f"Find what the hook reads; a folder can be added with {_key(outcome, 'cover')}."
         )
-    if verdict.why.startswith("interrupted"):
+    # Of an answer that is too long, the finding says what to do.
+    if verdict.why.startswith("interrupted") or "bytes that were printed" in verdict.why:
         return ""
     if "command left running" in verdict.why:
         return "End that process in the agent's script, or make the hook's decision independent of it."
     if "left running" in verdict.why:
         return "Let the hook wait for that process, so that each of its answers is final."
+    if "which runs in the background" in verdict.why:
+        return (
+            f"Let hooks in the background run longer, for example with {_key(outcome, 'hook_timeout: 30s')}."
+        )
     threshold = "If the changing files are a threshold of the hook"
     if verdict.cap is not None:
         # Without a changing file nothing hints at a threshold.
@@ -328,9 +334,8 @@ def _unknown(outcome: Outcome, verdict: Undecided) -> str:
     elif verdict.changed:
         more = "`turns`" if outcome.scenario.origin is not None else "--turns"
         reach = f"{threshold}, raise {more} to reach it."
+    elif verdict.why.startswith("the session ended"):
+        reach = "Let the script go on, for example with a prompt, until a stop of the agent is allowed."
     else:
-        reach = (
-            "Give the run more turns or time (--turns, --budget), or extend the script until the agent tries "
-            "to stop."
-        )
+        reach = "Give the run more turns or time (--turns, --budget)."
     return f"{_mask(outcome, verdict.masks)} {reach}" if verdict.masks else reach

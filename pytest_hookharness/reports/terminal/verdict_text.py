@@ -10,8 +10,8 @@ from pytest_hookharness.model.expectations import counted, first_few, ordinal
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.name_hint import without_events
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
-from pytest_hookharness.model.protocol import is_afterwards
-from pytest_hookharness.model.trace import HookEvent, Moved, Performed
+from pytest_hookharness.model.protocol import Ruling, is_afterwards
+from pytest_hookharness.model.trace import HookEvent, HookRun, Moved, Performed
 from pytest_hookharness.reports.model_texts import with_short_paths
 from pytest_hookharness.reports.safe_text import clip_words, plain, quoted
 from pytest_hookharness.reports.terminal.phrases import (
@@ -146,8 +146,28 @@ def _terminated(outcome: Outcome, verdict: verdicts.Terminated) -> str:
         exchanges = (step.exchange for step in outcome.trace.steps)
         calls = sum(isinstance(one, Performed) and one.refused for one in exchanges)
         refused = f"; {counted(calls, 'call')} {'was' if calls == 1 else 'were'} refused" if calls else ""
-        return f"no hook was asked about the stop in turn {verdict.turn}{refused}"
+        earlier = f", {after}" if blocks and not calls else ""
+        return f"no hook was asked about the stop in turn {verdict.turn}{earlier}{refused}"
+    last = [hooked for step, hooked in outcome.trace.hooked() if step.turn == verdict.turn]
+    last = [hooked for hooked in last if not is_afterwards(hooked.event)]
+    if last and last[-1].decision.refused:
+        why = quoted(next(iter(last[-1].decision.reasons), ""), 160)
+        return f"a refusal of {plain(last[-1].event, 40)} ended turn {verdict.turn}: {why}"
+    lost = [run for run in (last[-1].hook_runs if last else ()) if _is_lost(run)]
+    if lost:
+        why = f"{plain(lost[0].hook.command, 60)} did not decide: {_shorten(_fault(lost[0]))}"
+        return f"{why}; the session ended in turn {verdict.turn} {after}"
     return f"the hooks allowed the stop in turn {verdict.turn} {after}"
+
+
+def _fault(run: HookRun) -> str:
+    return (run.reply.fault or "").partition(": ")[2] or run.reply.fault or ""
+
+
+def _is_lost(run: HookRun) -> bool:
+    """Return whether a hook run failed, or the host could not use its answer; exit code 0 alone allows."""
+    decided = run.reply.ruling is not Ruling.NONE or _fault(run).startswith("exit code 0 allows")
+    return bool(run.reply.fault) and not decided
 
 
 def _shorten(text: str) -> str:
@@ -159,12 +179,12 @@ def _shorten(text: str) -> str:
 
 
 def _is_unasked(outcome: Outcome, last: int) -> bool:
-    """Return whether the agent stopped in the last turn, and no hook ran about this or an earlier stop."""
+    """Return whether the agent stopped in the last turn, and no hook ran about this stop."""
     stopped, asked = -1, False
     for step in outcome.trace.steps:
         match step.exchange:
             case Moved(move=move):
-                stopped = step.turn if isinstance(move, Stop) else -1
+                stopped, asked = step.turn if isinstance(move, Stop) else -1, False
             case HookEvent(event=event, hook_runs=runs) if stopped == step.turn and runs:
                 asked = asked or not is_afterwards(event)
             case _:

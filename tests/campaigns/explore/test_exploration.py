@@ -220,3 +220,28 @@ def test_a_commit_is_a_way_out():
     )
 
     assert [getattr(move, "command", "") for move in outcome.explored.escape] == ["git commit -qam work", ""]
+
+
+COMMITS_FIRST = (
+    "#!/bin/sh\n[ -z \"$(git status --porcelain)\" ] && exit 0\necho 'Commit your changes.' >&2; exit 2\n"
+)
+NO_COMMITS = "#!/bin/sh\ngrep -q commit || exit 0\necho 'No commits here.' >&2; exit 2\n"
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.parametrize(("guard", "verdict"), [("true", "livelock"), ("./guard.sh", "lockout")])
+def test_an_agent_may_commit_where_hooks_ask_git(harness, guard, verdict):
+    """A hook that waits for a commit holds no agent that may commit, and holds one that may not."""
+    keys = {
+        "files": {"check.sh": COMMITS_FIRST, "guard.sh": NO_COMMITS},
+        "git": True,
+        "hooks": {"Stop": "./check.sh", "PreToolUse": guard},
+        "agent": [{"edit": {"file": "a.txt", "text": "a"}}, {"stop": "Done."}],
+        "explore": True,
+        "expect": {"verdict": verdict},
+    }
+    outcome = harness.simulate(scenario_from({"name": "test", **keys}))
+
+    assert outcome.verdict_name == verdict
+    assert sum("git commit" in str(move) for move in outcome.explored.candidates) == 1

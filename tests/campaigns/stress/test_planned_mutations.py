@@ -1,5 +1,7 @@
 """Which mutations are planned for a scenario that was run, and what is reported about all others."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.campaigns.stress.first_run import HookTraits
@@ -162,7 +164,10 @@ def test_variables_are_those_that_hooks_name():
         words=frozenset({"MODE", "PATH", "OTHER"}), environment={"MODE": "x", "PATH": "/bin", "USER": "a"}
     )
 
-    assert [Unset("MODE")] == plan(played("unset", *ran("ls")), traits)[0]
+    assert plan(played("unset", *ran("ls")), traits) == ([Unset("MODE")], [])
+    none, notes = plan(played("unset", *ran("ls")), replace(traits, words=frozenset({"PATH"})))
+    assert none == []
+    assert "(unset)" in notes[0]
 
 
 def test_two_agents_are_tried_where_the_input_distinguishes_them():

@@ -187,6 +187,8 @@ def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator
         case "unset":
             named = sorted(traits.words & traits.environment.keys() - _NEEDED)
             yield from map(Unset, request.names or named)
+            if not (request.names or named):
+                yield NotTried("unset", "the hooks name no variable that is set and that nothing else needs")
         case "shells":
             yield from _named_shells(traits, request.names) if request.names else _shells(traits)
         case "faults":
