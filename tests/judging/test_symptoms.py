@@ -183,14 +183,19 @@ def test_files_that_hooks_may_not_touch(path, kinds):
     assert [one.kind for one in find_symptoms(outcome(steps=[written(path)]), mark="MARK")] == kinds
 
 
-def test_what_git_ignores_in_the_project_is_inside():
-    """A cache of the project, to which the copy has a link, is not outside of it."""
-    seen = outcome(steps=[written("outside/work/shop/.pytest_cache/nodeids")])
+@pytest.mark.parametrize(
+    "folders", [(), ("outside/work/shop/.pytest_cache", "outside/work/shop", "outside/work")]
+)
+def test_what_git_ignores_in_the_project_is_inside(folders):
+    """A cache of the project, to which the copy has a link, is not outside, nor are the folders above it."""
+    seen = outcome(steps=[written("outside/work/shop/.cache/nodeids", *folders)])
     others = replace(seen.scenario, project=Path("/work/shop-2"))
     own = replace(seen.scenario, project=Path("/work/shop"))
 
     assert [one.kind for one in find_symptoms(replace(seen, scenario=others))] == ["OUTSIDE-WRITE"]
     assert not [*find_symptoms(replace(seen, scenario=own))]
+    more = outcome(steps=[written("outside/work/log", *folders)])
+    assert [one.kind for one in find_symptoms(replace(more, scenario=own))] == ["OUTSIDE-WRITE"]
 
 
 def test_folders_in_which_python_keeps_modules():

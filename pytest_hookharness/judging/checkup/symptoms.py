@@ -210,11 +210,7 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
     )
     for step, hooked in outcome.trace.hooked():
         paths = [change.path for change in hooked.changes]
-        made = [
-            change
-            for change in hooked.changes
-            if not _is_kept_by_runtime(change.path, paths) and not f"{change.path}/".startswith(own)
-        ]
+        made = [change for change in hooked.changes if not _is_usual(change.path, paths, own)]
         # The deepest path says most, so it comes first.
         for change in sorted(made, key=lambda change: change.path, reverse=True):
             code, text = _judge(change.path, written_above_project(change.path, hooked), mark)
@@ -225,12 +221,18 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
                 yield refused_work.symptom_of(finding, shared=len({*hooks}) > 1)
 
 
-def _is_kept_by_runtime(path: str, paths: Sequence[str]) -> bool:
-    """Return whether a change outside is a module that Python keeps, or a cache of a program in Java."""
-    if not path.startswith("outside/") or _KEPT.search(f"{path}/"):
-        return path.startswith("outside/")
+def _is_usual(path: str, paths: Sequence[str], own: tuple[str, ...]) -> bool:
+    """
+    Return whether a change outside is the project's ``own``, or a module or a cache that a language keeps.
+
+    A folder is, if all changes below it are.
+    """
+    if not path.startswith("outside/"):
+        return False
+    if f"{path}/".startswith(own) or _KEPT.search(f"{path}/"):
+        return True
     below = [one for one in paths if one.startswith(f"{path}/")]
-    return bool(below) and all(_is_kept_by_runtime(one, paths) for one in below)
+    return bool(below) and all(_is_usual(one, paths, own) for one in below)
 
 
 def _judge(path: str, above: str, mark: str) -> tuple[verdicts.FindingCode | None, str]:
