@@ -198,7 +198,7 @@ def test_a_baseline_of_two_plugins(report, tmp_path):
 
 @pytest.mark.nightly
 def test_a_check_with_a_baseline(tmp_path, monkeypatch, capsys):
-    """A check writes a baseline of what it found, and passes with it once the entry has a reason."""
+    """A check writes a baseline, says if it did not look for all, and passes with it once it has a reason."""
     folder = tmp_path / "p"
     (folder / ".claude").mkdir(parents=True)
     (folder / ".claude/settings.json").write_text(SETTINGS.replace("Stop", "PostToolUse"))
@@ -206,8 +206,12 @@ def test_a_check_with_a_baseline(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     baseline = tmp_path / "baseline.toml"
     assert main.main(["check", "--yes", "--format", "github", "--write-baseline", str(baseline)]) == 1
-    printed = capsys.readouterr().out
-    assert "::error file=check.sh,line=1,title=claude-code%3A not-run-check::" in printed
+    printed = capsys.readouterr()
+    assert "::error file=check.sh,line=1,title=claude-code%3A not-run-check::" in printed.out
+    assert printed.err.endswith("1 problem; give each a reason\n")
+    other = str(tmp_path / "other.toml")
+    assert main.main(["check", "--yes", "--only", "not-run-check", "--write-baseline", other]) == 1
+    assert capsys.readouterr().err.endswith("incomplete, so a later one may find more problems.\n")
     baseline.write_text(baseline.read_text().replace('reason = ""', 'reason = "Because."'))
     assert main.main(["check", "--yes", "--format", "sarif", "--baseline", str(baseline)]) == 0
     (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 Shows = Callable[[Scenario, Symptom], bool]
 SUFFIX = ".scenario.yaml"
 _COPY = "project"
-_ALONE = "Only this hook is configured, because others have problems too."
+_ALONE = (
+    "Only this hook is configured, because others have problems too; if its command changes, change it here."
+)
 _NO_TIME = "none, because the time budget ended before one was seen to show it; give more with --budget"
 _NOT_RED = "none, because a scenario of it would pass; the command above shows it again"
 _NEEDS_EXPECT = (

@@ -114,7 +114,7 @@ def accept(reports: Sequence[CheckReport], entries: Sequence[BaselineEntry], fil
     for entry in entries:
         places = [place for place, report in enumerate(accepted) if entry.is_about(report.place)]
         about = [accepted[place] for place in places]
-        if not all(map(_is_complete, about)) or any(
+        if not all(map(is_complete, about)) or any(
             entry.is_for(one.problem, report.place) for report in about for one in report.accepted
         ):
             continue
@@ -133,7 +133,8 @@ def _accept(report: CheckReport, entries: Sequence[BaselineEntry]) -> CheckRepor
     )
 
 
-def _is_complete(report: CheckReport) -> bool:
+def is_complete(report: CheckReport) -> bool:
+    """Return whether a check looked for all problems of all hooks."""
     return not (report.only or report.undecided or report.untried or report.interrupted or report.failed)
 
 

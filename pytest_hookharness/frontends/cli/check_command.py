@@ -24,6 +24,7 @@ from pytest_hookharness.frontends import checkup
 from pytest_hookharness.frontends.cli.accepted_problems import (
     accept,
     entry_for,
+    is_complete,
     read_baseline,
     write_baseline,
 )
@@ -303,6 +304,8 @@ def _report(found: Sequence[CheckReport], arguments: argparse.Namespace, setting
     if arguments.write_baseline is not None:
         number = counted(write_baseline(arguments.write_baseline, shown), "problem")
         print(f"{arguments.write_baseline}: {number}; give each a reason", file=sys.stderr)
+        if not all(map(is_complete, found)):
+            print("The check is incomplete, so a later one may find more problems.", file=sys.stderr)
     if code != status(shown, (ANY,)):
         print(f"exit {code}: --fail-on {arguments.fail_on}", file=sys.stderr)
     return code
