@@ -77,11 +77,12 @@ def test_a_test_in_python_decides_about_its_simulation(project, on_github):
 
 
 @pytest.mark.slow
-def test_what_only_a_test_knows_is_a_result(project):
-    """A Python test that fails although its simulation ends normally is a result at the test."""
-    project.write(
-        "test_it.py", "def test_it(hook_loop):\n    assert hook_loop(Stop='exit 0').blocks() == 1\n"
-    )
+@pytest.mark.parametrize(
+    "call", ["hook_loop(Stop='exit 0').blocks()", "hook_fire('Stop', 'exit 0').exit_code"]
+)
+def test_what_only_a_test_knows_is_a_result(project, call):
+    """A Python test that fails although its simulation or its event ends normally is a result at the test."""
+    project.write("test_it.py", f"def test_it(hook_loop, hook_fire):\n    assert {call} == 1\n")
 
     project.run("test_it.py", "--hook-sarif=r.sarif").assert_outcomes(failed=1)
 

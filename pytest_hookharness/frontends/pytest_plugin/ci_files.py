@@ -161,7 +161,9 @@ def sarif_results(item: pytest.Item, outcomes: Sequence[Outcome], message: str) 
 
     found = [result for outcome in outcomes for result in results(outcome, info(outcome.scenario))]
     # A scenario without results could not be played, which is an error and not a result.
-    return found if found or hasattr(item, "scenario") else [of_test(message, info(outcomes[-1].scenario))]
+    if found or hasattr(item, "scenario"):
+        return found
+    return [of_test(message, SarifRunInfo(item.nodeid, place, root, lambda _: None))]
 
 
 def find_script(command: str, scenario: Scenario, root: Path) -> SarifLocation | None:

@@ -86,6 +86,11 @@ def _add_failure(
     verbose, brief = options.is_verbose(item.config), options.is_brief(item.config)
     for response in () if brief else seen.responses[-MOST_STORIES:]:
         report.sections.append(("hook fire", turns.render_response(response, verbose=verbose)))
+    if item.config.getoption("--hook-sarif") is not None and (seen.outcomes or seen.responses):
+        from pytest_hookharness.frontends.pytest_plugin import ci_files
+
+        message = "" if call.excinfo is None else call.excinfo.exconly().partition("\n")[0]
+        report.user_properties.append((ci_files.NAME, ci_files.sarif_results(item, seen.outcomes, message)))
     if not seen.outcomes:
         return
     if not (brief or hasattr(item, "scenario")):
@@ -98,11 +103,6 @@ def _add_failure(
             report.sections += [(plain(title, 100), text) for title, text in sections]
     if item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _stress_table(item, seen.outcomes[-1])))
-    if item.config.getoption("--hook-sarif") is not None:
-        from pytest_hookharness.frontends.pytest_plugin import ci_files
-
-        message = "" if call.excinfo is None else call.excinfo.exconly().partition("\n")[0]
-        report.user_properties.append((ci_files.NAME, ci_files.sarif_results(item, seen.outcomes, message)))
     folder = item.config.getoption("--hook-incident-dir")
     if folder is not None:
         report.user_properties.append(("hook_incident", _write_incident(item, Path(folder), seen)))
