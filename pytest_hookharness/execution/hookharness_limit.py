@@ -302,8 +302,8 @@ def _fingerprint(root: Path) -> str:
 
 
 def _git_status(root: Path) -> bytes | None:
-    words = ["git", "-C", str(root), "status", "-z", "-uall"]
-    words += ["--porcelain=v2", "--branch", "--no-ahead-behind", "--no-renames"]
+    words = ["git", "-C", str(root), "status", "-z", "-uall", "--porcelain=v2", "--branch"]
+    words += ["--no-ahead-behind", "--no-renames", "--", f":(top,exclude,glob)**/{_NAME}/**"]
     # Without it git would write the index, and meet the lock of the agent's own git.
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     try:
@@ -332,7 +332,7 @@ def _named(root: Path, status: bytes) -> Iterator[Path]:
 
 def _walk(root: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in (".git", "node_modules"))
+        folders[:] = sorted(name for name in folders if name not in (".git", "node_modules", _NAME))
         yield from (Path(folder, name) for name in sorted(files))
 
 

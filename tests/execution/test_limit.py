@@ -123,6 +123,15 @@ def test_changes_in_the_project(stop, tmp_path, git):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("git", [True, False])
+def test_counts_inside_the_project_are_no_change(stop, tmp_path, git):
+    """The counts of the limiter are no change of a project that holds them, as a HOME in git does."""
+    if git:
+        subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    assert codes(stop(NEVER, "--after", "1", cwd=str(tmp_path)) for _ in range(3)) == [2, 0, 0]
+
+
+@pytest.mark.slow
 def test_an_agent_that_always_changes_something(stop, tmp_path):
     """Refusals are limited too where something changes before each of them."""
     found = []
