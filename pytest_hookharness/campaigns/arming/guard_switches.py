@@ -101,13 +101,14 @@ def guard_rules(hook_set: HookSet, activated: Iterable[CheckSession]) -> GuardRu
 def guard_marks(hook_set: HookSet) -> dict[str, str]:
     """Return files without which guards end at once, by path in the project; their text does not matter."""
     codes = [COMMENT_LINES.sub("", text) for _, text in hook_set.sources]
+    marks = {code: [*_asked_marks(code)] for code in codes}
     guards = [code for code in codes if _REFUSES.search(code)]
     found: dict[str, str] = {}
-    for path in dict.fromkeys(one for code in guards for one in _asked_marks(code)):
+    for path in dict.fromkeys(one for code in guards for one in marks[code]):
         mark = posixpath.basename(posixpath.dirname(path) if path.endswith(_KEPT) else path)
         # Other hooks may only mention a document.
         users = codes if _DATA.search(mark) else guards
-        asked = sum([*_asked_marks(code)].count(path) for code in users)
+        asked = sum(marks[code].count(path) for code in users)
         here = not hook_set.plugin and (hook_set.root / path.removesuffix(_KEPT)).exists()
         if is_state(path) and not here and sum(code.count(mark) for code in users) == asked:
             found[path] = read_known_text(hook_set.root / path) or "{}\n"
