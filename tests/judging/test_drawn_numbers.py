@@ -93,7 +93,7 @@ def test_other_languages(interpreter, text, used):
     assert find_draws(text, interpreter) == used
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "part", ["$RANDOM ", "shuf|", "sort -a ", "A=b ", "/tmp/x", "sleep ", "$$ ", "(((", "[[ "]
 )

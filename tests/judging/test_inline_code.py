@@ -72,7 +72,7 @@ REPEATED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
 def test_a_long_line_takes_a_time_that_grows_with_its_length(takes_linear_time, part):
     """A line four times as long takes about four times as long."""

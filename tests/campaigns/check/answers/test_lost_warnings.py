@@ -106,7 +106,7 @@ def test_what_the_host_makes_of_it(tmp_path, host, event, kind):
 REPEATED = {"conditions": "if true; then\n", "warnings": TOLD, "ends": "exit 1 &&\n", "arms": ";;\n"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
 def test_a_long_script_takes_a_time_that_grows_with_its_length(takes_linear_time, part):
     """A script four times as long takes about four times as long."""

@@ -128,7 +128,7 @@ REPEATED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
 def test_a_long_script_takes_a_time_that_grows_with_its_length(takes_linear_time, part):
     """A script four times as long takes about four times as long."""

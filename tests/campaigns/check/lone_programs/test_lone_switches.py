@@ -261,7 +261,7 @@ def test_a_long_script_takes_a_time_that_grows_with_its_length(takes_linear_time
     takes_linear_time(text_of, lambda text: (only_switched_by(text), only_shown_by(text)), 0.003)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", [*REPEATED.values(), "f() {\n  jq .a\n}\n", "$(f x)"])
 def test_functions_take_a_time_that_grows_with_their_length(takes_linear_time, part):
     """A script four times as long takes about four times as long, also with functions in it."""

@@ -140,7 +140,7 @@ REPEATED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
 def test_the_time_grows_with_the_length(takes_linear_time, part):
     """A script four times as long takes about four times as long."""

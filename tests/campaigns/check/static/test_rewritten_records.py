@@ -176,7 +176,7 @@ REPEATED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("start", ["", "#!/bin/sh\n"])
 @pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
 def test_the_time_grows_with_the_length(takes_linear_time, start, part):

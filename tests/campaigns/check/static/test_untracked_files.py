@@ -137,7 +137,7 @@ def test_what_is_said():
     assert overlooked_files(replace(hook_set, hooks=(command,), sources=()), command) == ("", 2)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "part", [QUIET, LISTS, LISTS + EMPTY, "git diff ", "x=$(", '["git", "diff", ', "git diff --stat && "]
 )
