@@ -454,7 +454,7 @@ def test_a_bad_script_is_a_value_error_with_the_key_path(arguments, words):
         scenario_files.script_from(arguments[0], then=arguments[1] if len(arguments) > 1 else None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_thousand_files_are_read_within_a_second(tmp_path):
     """Reading a thousand small files takes less than a second of CPU time."""
     text = "name: a\nhost: claude-code\nhooks: {Stop: ./a.sh}\nagent:\n- prompt: go\n- stop: done\n"
