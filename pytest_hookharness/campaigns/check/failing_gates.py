@@ -17,7 +17,12 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.checked_projects import project_for_checks
 from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check.gates.changed_sources import source_edits
-from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins, local_checks, stand_in
+from pytest_hookharness.campaigns.check.gates.local_checks import (
+    failing_stand_ins,
+    local_checks,
+    stand_in,
+    words_for,
+)
 from pytest_hookharness.campaigns.check.played_sessions import TryOut, kept_to_its_end
 from pytest_hookharness.campaigns.check.session_scenario import short_scenario_of
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of
@@ -121,7 +126,7 @@ def plan_failing_gates(
         local = {path: stand_in(path, fails=double is FAILS) for path in paths}
         doubles = {**scenario.commands, **dict.fromkeys(started, double)}
         says = "failing test doubles" if double is FAILS else "succeeding test doubles"
-        names = ", ".join([*started, *paths])
+        names = ", ".join([*started, *map(words_for, paths)])
         yield CheckSession(
             title=f"{says} for {names}",
             scenario=replace(scenario, commands=doubles, files={**scenario.files, **local}),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.campaigns.arming.hook_roles import BEFORE_CALLS, hooks_at
-from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins
+from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins, words_for
 from pytest_hookharness.campaigns.check.hook_statistics import (
     find_never_run,
     find_problems,
@@ -119,7 +119,7 @@ def as_far_as_seen(symptom: Symptom, session: CheckSession) -> Symptom:
     refused = _REPEATED.sub("", refused)
     text = f"{refused}, if the agent does nothing more; it may stop if it {session.way_out}."
     failing = [name for name, double in session.scenario.commands.items() if double.exit]
-    failing += failing_stand_ins(session.scenario.files)
+    failing += map(words_for, failing_stand_ins(session.scenario.files))
     assumed = [f"{', '.join(failing)} fails: a test double stands for it."] if failing else []
     return replace(symptom, text=text, avoidable=True, assumes=(*symptom.assumes, *assumed))
 

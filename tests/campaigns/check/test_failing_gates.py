@@ -88,6 +88,23 @@ def test_a_gate_whose_check_fails(gates, harness, name, program, text, started):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
+    ("name", "program", "text", "module"),
+    [
+        ("gate.py", "python3", PYTHON.replace('"npm", "test"', 'sys.executable, "-m", "pytest"'), "pytest"),
+        ("gate.sh", "bash", GATE.format(guard="").replace("pnpm check", "python3 -m unittest"), "unittest"),
+    ],
+)
+def test_a_gate_whose_check_is_a_module(gates, harness, name, program, text, module):
+    """A module that Python is asked to run fails too, and Python itself runs the hook as before."""
+    (session,) = gates(name, program, text)
+    assert session.way_out == f"makes the hook's check succeed (python -m {module})"
+    assert not session.scenario.commands
+    outcome = play_session(session, harness.settings, harness.resources)
+    assert outcome.verdict_name in ("livelock", "capped")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
     ("name", "program", "text", "made"),
     [
         ("gate.py", "python3", OF_SCRIPTS, "a package.json with the scripts lint, test"),

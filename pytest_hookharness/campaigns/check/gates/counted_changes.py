@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.check.gates.changed_sources import (
     LEFT_ALONE,
     plan_changed_sources,
 )
+from pytest_hookharness.campaigns.check.gates.local_checks import is_of_module, words_for
 from pytest_hookharness.campaigns.check.grouping import ProvedSymptom
 from pytest_hookharness.campaigns.check.held_loops import stops_of
 from pytest_hookharness.campaigns.check.played_sessions import (
@@ -103,7 +104,8 @@ def _taken_for_failed(
     hook_set: HookSet, gate: CheckSession, hook: str, play: TryOut
 ) -> Iterator[ProvedSymptom]:
     """Yield the problem that a gate takes a missing program for a failed check."""
-    checks = [check for check in failing_checks(gate) if not (hook_set.root / check).exists()]
+    named = (check for check in failing_checks(gate) if not is_of_module(check))
+    checks = [check for check in named if not (hook_set.root / check).exists()]
     for missing in play([_without(gate, checks)]) if checks else ():
         lost = _refused_by(missing.outcome, hook)
         if lost is not None and not _NAMES_MISSING.search(_NOT_FOUND.sub("", _said(lost))):
@@ -229,7 +231,7 @@ def _is_allowed(outcome: Outcome | None) -> bool:
 
 
 def _named(checks: Sequence[str]) -> str:
-    return " and ".join(f"`{check}`" for check in checks)
+    return " and ".join(f"`{words_for(check)}`" for check in checks)
 
 
 def _said(stop: HookEvent) -> str:

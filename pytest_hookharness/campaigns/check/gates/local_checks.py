@@ -1,7 +1,8 @@
 """
 Checks that hooks start by a path in the project: programs of its environments, and scripts that it lacks.
 
-Test doubles replace only commands on the PATH, so a script that fails or succeeds replaces such a check.
+Test doubles replace only commands on the PATH, so a script that fails or succeeds replaces such a check. For
+`python -m pytest` it is `pytest.py` in the folder of the project: Python looks there first.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ _PROGRAM = (
 )
 _IN_FOLDER = re.compile(
     rf"(?<![\w.-])((?:\.?venv/bin|node_modules/\.bin|vendor/bin)/{_PROGRAM}|(?<=\./)(?:gradlew|mvnw))(?![\w/.-])"
+)
+# Python itself is no check: it may also run the hook.
+_MODULE = re.compile(
+    r"(?:\bpython[\d.]*|\bpy|\bsys\.executable|\$\{?PYTHON\w*\}?\"?|[\"']python[\d.]*[\"'])[\s,\"']+-m[\s,\"']+"
+    r"(pytest|unittest|ruff|mypy|pyright|black|flake8|pylint|tox|nox)\b"
 )
 # The same path as strings that Python or JavaScript joins.
 _JOINED = r"[\"']\s*[,/]\s*[\"']"
@@ -60,6 +66,17 @@ def failing_stand_ins(files: Mapping[str, str]) -> list[str]:
     return [path for path, text in files.items() if text == stand_in(path, fails=True)]
 
 
+def is_of_module(path: str) -> bool:
+    """Return whether a path replaces a module of Python, which runs also where the file is missing."""
+    return "/" not in path and path.endswith(".py")
+
+
+def words_for(path: str) -> str:
+    """Return how a hook starts the check that a path replaces, in words."""
+    return f"python -m {path.removesuffix('.py')}" if is_of_module(path) else path
+
+
 def _programs(text: str) -> Iterator[str]:
     yield from _IN_FOLDER.findall(text)
+    yield from (f"{name}.py" for name in _MODULE.findall(text))
     yield from ("/".join(parts) for parts in _IN_PARTS.findall(text))

@@ -15,7 +15,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.checked_projects import project_for_checks
 from pytest_hookharness.campaigns.arming.hook_roles import hooks_at
 from pytest_hookharness.campaigns.check.failing_gates import FAILS, changed_places, started_checks
-from pytest_hookharness.campaigns.check.gates.local_checks import local_checks, stand_in
+from pytest_hookharness.campaigns.check.gates.local_checks import is_of_module, local_checks, stand_in, words_for
 from pytest_hookharness.campaigns.check.grouping import ProvedSymptom
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
@@ -77,7 +77,7 @@ def _checks_of(hook_set: HookSet, hook: Hook) -> list[str]:
     """Return the commands and paths of the checks that a hook starts, without what changes files."""
     text = "\n".join(hook_set.code_of(hook))
     found = [*dict.fromkeys([*started_checks(hook_set, hook), *local_checks(hook_set, [hook])])]
-    return [] if _NOTIFIES.search(text) else [name for name in found if _checks(text, name)]
+    return [] if _NOTIFIES.search(text) else [name for name in found if _checks(text, name.removesuffix(".py"))]
 
 
 def _checks(text: str, name: str) -> bool:
@@ -89,7 +89,7 @@ def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Se
     """Return the short session in which the agent changes files and stops while all checks fail."""
     texts = hook_set.code_of(*waiting)
     names = [*dict.fromkeys(name for hook in waiting for name in checks[hook.command])]
-    paths = [name for name in names if "/" in name or name in ("gradlew", "mvnw")]
+    paths = [name for name in names if "/" in name or name in ("gradlew", "mvnw") or is_of_module(name)]
     commands = [name for name in names if name not in paths]
     made = project_for_checks(hook_set, texts, commands)
     places = [*changed_places("\n".join(texts))] or [("", kind) for kind in made.kinds or _USUAL]
@@ -111,7 +111,7 @@ def _session(hook_set: HookSet, waiting: Sequence[Hook], checks: Mapping[str, Se
     }
     stand_ins = {path: stand_in(path, fails=True) for path in paths}
     return CheckSession(
-        title=f"failing test doubles for {', '.join(names)}",
+        title=f"failing test doubles for {', '.join(map(words_for, names))}",
         scenario=replace(
             scenario,
             commands={**scenario.commands, **doubles},
@@ -147,7 +147,7 @@ def _unheard(trace: Trace) -> Iterator[tuple[HookEvent, HookRun, str]]:
 def _symptom(host: str, hooked: HookEvent, run: HookRun, end: str, checks: Sequence[str]) -> Symptom:
     said = f"{run.run.stdout.text}{run.run.stderr.text}" if run.run is not None else ""
     checks = [name for name in checks if f"{_MARK} by {name}\n" in said] or checks
-    names = " and ".join(f"`{name}`" for name in checks)
+    names = " and ".join(f"`{words_for(name)}`" for name in checks)
     text = (
         f"{hooked.event}: while {names} {'fail' if len(checks) > 1 else 'fails'}, the hook prints the "
         f"failure {end}. {host} does not pass it to the agent."

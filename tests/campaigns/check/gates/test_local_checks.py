@@ -17,6 +17,9 @@ from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_
         ("[ -x scripts/verify-quick.sh ] || exit 0\nscripts/verify-quick.sh", ["scripts/verify-quick.sh"]),
         ("[ -f scripts/deploy.sh ] || exit 0\nscripts/deploy.sh", []),
         ("pytest -q || exit 2", []),
+        ("python3 -m pytest -q || exit 2", ["pytest.py"]),
+        ('run([sys.executable, "-m", "unittest"])', ["unittest.py"]),
+        ("python3 -m json.tool", []),
         ("echo my.venv/bin/pytest-cov", []),
     ],
 )
