@@ -898,6 +898,7 @@ def test_matchers_that_the_host_ignores(found, event, matcher, found_kinds):
     [
         ({"background": True}, "`background`, so the host waits for the hook; it reads `async`"),
         ({"timeoutMs": 500}, "`timeoutMs`, so the default timeout holds"),
+        ({"timeOut": 5}, "`timeOut`, so the default timeout holds"),
         ({"enabled": False}, "`enabled`, so the hook runs"),
         (
             {"filePatterns": ["*.py"]},

@@ -29,7 +29,11 @@ _MEANT: Mapping[str, Mapping[str, str]] = {
         ["background", "run_in_background", "runInBackground", "isAsync", "detached", "nonBlocking"], _WAITS
     )
     | dict.fromkeys(
-        ["timeoutMs", "timeout_ms", "timeoutSec", "timeout_sec", "timeoutSeconds", "timeout_seconds"], _LIMIT
+        [
+            *("timeoutMs", "timeout_ms", "timeoutSec", "timeout_sec", "timeoutSeconds", "timeout_seconds"),
+            *("timeOut", "TimeOut", "Timeout", "time_out"),
+        ],
+        _LIMIT,
     )
     | dict.fromkeys(["disabled"], _RUNS)
 }
