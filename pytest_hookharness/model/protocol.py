@@ -132,7 +132,7 @@ class SettingsProblem:
 
     Attributes:
         kind: ``malformed``, ``unreadable``, ``unknown-event``, ``unreachable-event``, ``misplaced``,
-            ``disabled`` or ``ignored-option``.
+            ``disabled``, ``ignored-option`` or ``never-matches``.
         text: The place, the value found, the value expected and the effect, in one sentence.
     """
 

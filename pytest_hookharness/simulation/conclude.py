@@ -229,7 +229,17 @@ def _chance(testbed: Testbed, trace: Trace) -> str:
 
 def _settings_problems(testbed: Testbed) -> tuple[SettingsProblem, ...]:
     ignored = hosts.find_ignored(testbed.profile, testbed.scenario.options)
-    return (*testbed.configuration.problems, *ignored)
+    return (*testbed.configuration.problems, *ignored, *_unmatched(testbed))
+
+
+def _unmatched(testbed: Testbed) -> tuple[SettingsProblem, ...]:
+    hooks = [hook for hook in testbed.configuration.hooks if hook.matcher or "if" in hook.options]
+    if not hooks:
+        return ()
+    # Not at the top: most hooks have no matcher.
+    from pytest_hookharness.hosts.settings.matcher_names import find_unmatched
+
+    return find_unmatched(testbed.profile, hooks)
 
 
 def _is_blind(testbed: Testbed) -> bool:

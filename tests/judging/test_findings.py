@@ -296,6 +296,8 @@ def test_hooks_that_ran_or_are_unknown_are_not_missed() -> None:
     assert [finding.name for finding in found] == ["CONFIG-OFF"]
     other = find(Trace(), configured=(), problems=[Problem("ignored-option")])
     assert {finding.name for finding in other} == {"OPTION-IGNORED", "NEVER-FIRED"}
+    (alone,) = find(Trace(), configured=("PreToolUse",), problems=[Problem("never-matches")])
+    assert "No hook ran" not in alone.text
 
 
 @pytest.mark.parametrize(

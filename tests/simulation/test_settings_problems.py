@@ -22,3 +22,23 @@ def test_a_misspelt_event_is_reported_with_its_line(tmp_path, variant, place):
 
     assert f"{problem.source}, {problem.path}" == place
     assert problem.text.startswith(f"claude-code has no event {problem.path.removeprefix('hooks.')!r}")
+
+
+@pytest.mark.parametrize(
+    ("matcher", "words"),
+    [
+        ("bash", "`bash` must be `Bash`"),
+        ("Bash", ""),
+        ("run_shell_command", "names tools of another host"),
+        ("DeployTool", ""),
+        ("deploy|bash", ""),
+    ],
+)
+def test_a_hook_that_no_call_can_start_fails_the_scenario(play, matcher, words):
+    """A matcher with a known tool in another spelling is a finding, though another hook runs and allows."""
+    hooks = {"PreToolUse": [{"matcher": matcher, "command": "true"}], "Stop": "true"}
+    outcome = play(hooks=hooks, agent=[{"prompt": "go"}, {"stop": "Done."}])
+    found = [one.text for one in outcome.findings if one.name == "NEVER-FIRED"]
+    assert len(found) == bool(words)
+    assert words in "".join(found)
+    assert outcome.terminated is not bool(words)

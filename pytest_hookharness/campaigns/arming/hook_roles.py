@@ -21,12 +21,6 @@ def role_of(host: str, event: str) -> hosts.Role | None:
     return rule.role if rule is not None else None
 
 
-def has_tool_matchers(host: str, event: str) -> bool:
-    """Return whether matchers at an event are compared with names of tools."""
-    rule = hosts.find(host).events.get(event)
-    return rule is not None and rule.target == "tool_name"
-
-
 def hooks_at(hook_set: HookSet, roles: Collection[hosts.Role]) -> list[Hook]:
     """Return the hooks at events of some roles."""
     return [hook for hook in hook_set.hooks if role_of(hook_set.host, hook.event) in roles]

@@ -37,8 +37,8 @@ from pytest_hookharness.campaigns.check.tool_names import (
     find_expressions,
     is_ignored,
     left_out,
-    never_matches,
 )
+from pytest_hookharness.hosts.settings.matcher_names import never_matches
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
@@ -196,7 +196,7 @@ def _of_entries(hook_set: HookSet) -> Iterator[Symptom]:
 
 
 def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
-    if why := never_matches(hook_set, hook):
+    if why := never_matches(hook_set.host, hook):
         advice = "Correct the matcher, or configure the hook for the event that is meant."
         yield together(NEVER_FIRED, [hook], f"it never runs, because {why}.", advice)
     for name, meant in left_out(hook_set, hook):

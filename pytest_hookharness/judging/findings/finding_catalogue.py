@@ -101,8 +101,8 @@ SILENT_REFUSAL = FindingCode(
 NEVER_FIRED = FindingCode(
     "HH011",
     "NEVER-FIRED",
-    "No hook ran.",
-    "A session without hooks shows only what the agent does, and nothing about the hooks.",
+    "No hook ran, or one can never run.",
+    "A session without a hook shows only what the agent does, and nothing about the hook.",
     "Check the host (claude-code if none is named), the name and the place of its settings file, the name of "
     "the event and the matcher, and let the scenario do what triggers the hooks.",
 )

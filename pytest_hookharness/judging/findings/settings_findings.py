@@ -1,4 +1,4 @@
-"""Findings about the hook settings: problems that the host found in them, and runs without any hook."""
+"""Findings about the hook settings: what is wrong in them, and runs without any hook."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ def find_settings_problems(problems: Sequence[SettingsProblem]) -> Iterator[Find
 def _code(kind: str) -> FindingCode:
     if "unreachable" in kind:
         return finding_catalogue.UNREACHED
+    if kind == "never-matches":
+        return finding_catalogue.NEVER_FIRED
     if "option" in kind:
         return finding_catalogue.OPTION_IGNORED
     return (
@@ -39,6 +41,8 @@ def find_never_fired(
 ) -> Iterator[Finding]:
     """Find that no hook ran, unless problems in the settings already explain it."""
     if configured is None or any(trace.hook_runs()):
+        return
+    if configured and len(configured) == sum(problem.kind == "never-matches" for problem in problems):
         return
     if not configured and any("option" not in problem.kind for problem in problems):
         return

@@ -15,7 +15,12 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.checked_projects import project_for_checks
 from pytest_hookharness.campaigns.arming.hook_roles import hooks_at
 from pytest_hookharness.campaigns.check.failing_gates import FAILS, changed_places, started_checks
-from pytest_hookharness.campaigns.check.gates.local_checks import is_of_module, local_checks, stand_in, words_for
+from pytest_hookharness.campaigns.check.gates.local_checks import (
+    is_of_module,
+    local_checks,
+    stand_in,
+    words_for,
+)
 from pytest_hookharness.campaigns.check.grouping import ProvedSymptom
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession, TryOut
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
@@ -77,7 +82,9 @@ def _checks_of(hook_set: HookSet, hook: Hook) -> list[str]:
     """Return the commands and paths of the checks that a hook starts, without what changes files."""
     text = "\n".join(hook_set.code_of(hook))
     found = [*dict.fromkeys([*started_checks(hook_set, hook), *local_checks(hook_set, [hook])])]
-    return [] if _NOTIFIES.search(text) else [name for name in found if _checks(text, name.removesuffix(".py"))]
+    return (
+        [] if _NOTIFIES.search(text) else [name for name in found if _checks(text, name.removesuffix(".py"))]
+    )
 
 
 def _checks(text: str, name: str) -> bool:

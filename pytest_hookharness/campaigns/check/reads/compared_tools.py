@@ -11,13 +11,19 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.hook_roles import has_tool_matchers
 from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.reads.other_starts import naming_scripts
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, script_of
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
-from pytest_hookharness.campaigns.check.tool_names import NAME, all_tools, known_tools, plain, usual_tools
+from pytest_hookharness.hosts.settings.matcher_names import (
+    NAME,
+    all_tools,
+    has_tool_matchers,
+    known_tools,
+    plain,
+    usual_tools,
+)
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
