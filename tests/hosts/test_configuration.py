@@ -200,6 +200,22 @@ def test_an_unknown_event_names_the_nearest(profile, event, near):
     assert f"did you mean {near!r}" in problem.text
 
 
+@pytest.mark.parametrize(
+    ("host", "file", "kinds"),
+    [
+        ("copilot-cli", "workspace/.github/hooks/guard.json", ["misplaced"]),
+        ("codex", "workspace/.codex/hooks.json", ["misplaced"]),
+        ("claude-code", PROJECT, []),
+    ],
+)
+def test_a_file_of_hooks_without_hooks(host, file, kinds):
+    """A file that is for hooks alone, and has no key for them, is a problem; other settings need no hooks."""
+    text = json.dumps({"name": "guard", "events": ["PreToolUse"], "bash": "./guard.sh"})
+    found = hosts.configure(hosts.find(host), {file: text})
+    assert [problem.kind for problem in found.problems] == kinds
+    assert not hosts.configure(hosts.find(host), {file: "{}"}).problems
+
+
 def test_unreachable_hooks_are_reported(profile):
     """Hooks of an event that no session reaches are kept, and one problem for each event gives the reason."""
     inline = {"Stop": "./x", "Notification": ["./a", "./b"], "TeammateIdle": [], "ConfigChange": "./c"}

@@ -38,7 +38,8 @@ _PROGRAMS = (
     r"|phpstan|swift|xcodebuild|flutter|dart|tsc|eslint|biome|prettier|vitest|jest|turbo|nx|terraform)"
 )
 _STARTED = (
-    r"(?:^|[|;&({!`)]|(?<!\S)(?:if|then|else|elif|do|while|until|timeout\s+\S+|time|exec|command|env)\s"
+    r"(?:^|[|;&({!`)]|(?<!\S)(?:if|then|else|elif|do|while|until|timeout\s+\S+|time|exec|command|env"
+    r"|xargs(?:\s+-\S+(?:\s+\d+)?)*)\s"
     # A function that runs its words, with a title before them.
     r"|(?<!\S)\w*(?:run|check|gate|step)\w*[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*')[ \t])"
     rf"\s*(?:\w+=[^\s()`]*\s+)*({_PROGRAMS})(?=\s+(?!-v\b)[\w./-]|\s*(?:[;&|)]|\d?>|$))"

@@ -105,9 +105,11 @@ def play_timed(session: CheckSession, settings: Settings, resources: Resources) 
 
 # The message of uv if it can start no Python in a session, though it can outside.
 _NO_PYTHON = "Failed to inspect Python interpreter"
-# The messages of shells and `env` about a program that they do not find.
+# The messages of shells, and of programs that start others, about a program that they do not find.
 _NOT_FOUND = re.compile(
-    r"^(?:.*[:\d] )?(?:([\w.+-]+): (?:command )?not found|env: \W([\w.+-]+)\W: No such file or directory)$",
+    r"^(?:.*[:\d] )?(?:([\w.+-]+): (?:command )?not found"
+    r"|(?:env|xargs|nice|nohup|setsid|stdbuf|time|timeout): (?:failed to run command |cannot run )?"
+    r"\W?([\w.+-]+)\W?: No such file or directory)$",
     re.MULTILINE,
 )
 # How a script without an executable bit ends.

@@ -31,6 +31,7 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
     unquoted_paths,
 )
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
+from pytest_hookharness.campaigns.check.static.split_paths import splitting_xargs
 from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
 from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hooks
 from pytest_hookharness.campaigns.check.tool_names import (
@@ -47,12 +48,14 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
     NOT_RUN,
 )
 from pytest_hookharness.model.checkup import HookSet, Symptom
-from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.expectations import counted, first_few
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 
 # A flaw of an entry: its file, the path of keys to the entry, and what is wrong.
 _ENTRY = re.compile(r"(?P<file>[^:]+), (?P<path>\S+): (?P=path) (?P<flaw>.+)")
+# A flaw of a whole file.
+_OF_FILE = re.compile(r"(?P<file>[^:,]+): (?P<flaw>there is no key .+)")
 
 # A larger script is made by a program, from many others.
 _LARGEST = 1 << 16
@@ -119,7 +122,14 @@ def _of_settings(hook_set: HookSet) -> Iterator[Symptom]:
     for finding in found:
         if entry := _ENTRY.fullmatch(finding.text):
             places.setdefault((entry["file"], entry["flaw"]), []).append(entry["path"])
+    whole = [(finding, one) for finding in found if (one := _OF_FILE.fullmatch(finding.text))]
+    for flaw in dict.fromkeys(one["flaw"] for _, one in whole):
+        same = [(finding, one["file"]) for finding, one in whole if one["flaw"] == flaw]
+        finding, text = same[0][0], f"{first_few([file for _, file in same])}: {flaw}"
+        yield Symptom(kind=finding.name, code=finding.code, text=text, advice=finding.advice)
     for finding in found:
+        if _OF_FILE.fullmatch(finding.text):
+            continue
         entry = _ENTRY.fullmatch(finding.text)
         paths = places[entry["file"], entry["flaw"]] if entry else []
         if entry and entry["path"] != paths[0]:
@@ -157,6 +167,10 @@ def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
     for hooks, variable in each_found(hook_set, _unquoted_variable):
         text = f"{variable} is not quoted, so the shell makes two words of a path with a space."
         yield together(codes.UNQUOTED_PATH, hooks, text, f'Put it in double quotes: `"{variable}"`.')
+    for hooks, program in each_found(hook_set, splitting_xargs):
+        text = f"`xargs` makes two words of a path with a space, so `{program}` gets other files."
+        advice = "Send the path to `tr '\\n' '\\0' | xargs -0`, or read it into a variable and quote that."
+        yield together(codes.UNQUOTED_PATH, hooks, text, advice)
     # Also of scripts that cannot run yet: the path stays wrong when they can.
     if relative := [(hook, script) for hook in hook_set.hooks if (script := relative_script(hook_set, hook))]:
         script = relative[0][1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
@@ -19,10 +20,9 @@ from pytest_hookharness.hosts.settings.handlers import SettingsSource, find_unpa
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Basis, Hook, Json, SettingsProblem
 
-INLINE = "inline"
-
-
-PLUGIN = "plugin"
+INLINE, PLUGIN = "inline", "plugin"
+# Files that have nothing but hooks.
+_OF_HOOKS_ALONE = re.compile(r"(?:^|/)hooks(?:/[^/]+)?\.json$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,11 +224,17 @@ def _read(profile: Profile, name: str, text: str, imported: Import | None = None
 
 
 def _find_misplaced(profile: Profile, name: str, content: Mapping[str, Json]) -> Iterator[SettingsProblem]:
+    rule = profile.config.rules.get("misplaced")
     # With a key "hooks" beside them, such keys may mean something else to the host.
-    stray = [key for key in content if key in profile.events and "hooks" not in content]
-    if stray and "misplaced" in profile.config.rules:
+    if rule is None or "hooks" in content:
+        return
+    stray = [key for key in content if key in profile.events]
+    if stray:
         text = f"{name}: {', '.join(stray)} at the top level has no effect; move it below the key 'hooks'"
-        yield SettingsProblem("misplaced", name, stray[0], text, profile.config.rules["misplaced"])
+        yield SettingsProblem("misplaced", name, stray[0], text, rule)
+    elif content and _OF_HOOKS_ALONE.search(name):
+        text = f"{name}: there is no key 'hooks', so no hooks are read from this file"
+        yield SettingsProblem("misplaced", name, "", text, rule)
 
 
 def _merge(profile: Profile, settings: list[SettingsSource], plugin_root: str) -> Configuration:

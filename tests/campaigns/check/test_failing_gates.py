@@ -211,6 +211,7 @@ def test_what_starts_a_helper_of_the_hook(plugin, name, text):
         ('cargo check --manifest-path "$dir/Cargo.toml" || exit 2', "cargo"),
         ('GATE_CMD="npm run check"\neval "$GATE_CMD" || exit 2', "npm"),
         ("test_cmd='cargo test'\nif ! $test_cmd; then exit 2; fi", "cargo"),
+        ("git diff --name-only | xargs -r -n 1 npx eslint || exit 2", "npx"),
         ('run_check "Types" npx tsc --noEmit || exit 2', "npx"),
     ],
 )

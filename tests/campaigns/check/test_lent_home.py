@@ -256,6 +256,13 @@ def test_a_program_of_its_owner(person, tmp_path, harness):
         (b"./x.sh: line 3: no-such-runner: command not found", [1, 1], "no-such-runner is not on PATH"),
         (b"./x.sh: line 3: no-such-runner: command not found", [1, 2], ""),
         (b"env: 'no-such-runner': No such file or directory", [127], "no-such-runner is not on PATH"),
+        (b"xargs: no-such-runner: No such file or directory", [127], "no-such-runner is not on PATH"),
+        (
+            b"timeout: failed to run command 'no-such-runner': No such file or directory",
+            [127],
+            "no-such-runner",
+        ),
+        (b"xargs: no-such-folder/x: No such file or directory", [127], ""),
         (b"error: Failed to inspect Python interpreter at /usr/bin/python3", [2], "uv starts no Python"),
         (b"./x.sh: line 3: no-such-runner: command not found", [0, 0], "no-such-runner is not on PATH"),
         (b"./x.sh: line 3: no-such-runner: command not found", [0, 2], ""),

@@ -218,6 +218,9 @@ class _Judge:
                 # What the agent said last may stand for all that was said.
                 others = (_LAST,) if "transcript" in key else ()
                 return key if all(map(self._is_unread, (key, *others))) else ""
+        file = next((one for one in self.kinds if one in FILE_KEYS), "")
+        if file and FILE_KEYS.issuperset(keys):
+            return file if self._is_unread(file) else ""
         if sent_by(self.profile.name).intersection(keys) or all(key_words(key) <= _VAGUE for key in keys):
             return ""
         meant = [key for key in self.kinds if all(_is_part(one, key) for one in keys)]

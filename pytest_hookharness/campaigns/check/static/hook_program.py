@@ -37,7 +37,8 @@ _ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
 _DOUBLE_BRACKET = re.compile(r"(?:^|[;&|\n])\s*(?:(?:if|elif|while|until|then|else|do|!)\s+)*\[\[\s")
 # The text before a value that the shell does not split.
 _UNSPLIT = re.compile(r"(?:(?:^|[\s;&|(])\w+=\S*|[<>]\s*|\[\[(?:(?!\]\]).)*)$", re.DOTALL)
-_FOLDER = re.compile(VARIABLE.pattern + r"|\$\(git rev-parse --show-toplevel(?: 2>/dev/null)?\)")
+_BY_PROGRAM = r"\$\((?:pwd|git rev-parse --show-toplevel(?: 2>/dev/null)?)\)"
+_FOLDER = re.compile(rf"{VARIABLE.pattern}|{_BY_PROGRAM}|\$\{{\w+:-(?:{_BY_PROGRAM}|\$PWD|\$\{{PWD\}})\}}")
 # What every system has, and commands that only start others.
 _BUILT_IN = re.compile(
     r":|\.|\[|alias|builtin|case|cd|command|echo|env|eval|exec|exit|export|false|for|if|nohup|printf|pwd|read"
@@ -46,7 +47,7 @@ _BUILT_IN = re.compile(
 # A script in the person's home, run by itself or by an interpreter.
 _IN_HOME = re.compile(r"\s*(?:[\w./-]+\s+)?[\"']?(?:~|\$HOME|\$\{HOME\})[\"']?/([\w./-]*\w)")
 INTERPRETERS = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*|node|bun|deno|ruby|perl|php|tsx|ts-node")
-# How scripts end at once where a program is missing; not inside of a function or a condition.
+# How scripts end at once without a program; not inside of a function or a condition.
 _ENDS_WITHOUT = re.compile(
     r"^(?:command\s+-v|which|type|hash)\s+(?:-\w+\s+)?[\"']?([\w.+-]+)[\"']?[^|;\n]*\|\|\s*\{?\s*exit\s+0\b"
     r"|^if\s+!\s+(?:command\s+-v|which|type|hash)\s+(?:-\w+\s+)?[\"']?([\w.+-]+)\b[^|;\n]*(?:;\s*|\n\s*)then\s*\n"
@@ -215,7 +216,7 @@ def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
     """
     if hook.type != "command" or hook.args is not None:
         return []
-    process, names = hosts.find(hook_set.host).process, {*known_variables(hook_set), None}
+    process, names = hosts.find(hook_set.host).process, {*known_variables(hook_set), "PWD", None}
     command, quote, found, place = hook.command, "", list[re.Match[str]](), 0
     while place < len(command):
         letter, before = command[place], command[:place]
@@ -229,6 +230,7 @@ def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
         elif variable and (variable[1] or variable[2]) in names and not _UNSPLIT.search(before):
             # Some hosts put quoted paths for `$NAME`, and none for `${NAME}`.
             found += [] if process.quotes_paths and variable[1] else [variable]
+            place = variable.end() - 1
         place += 1
     return found
 

@@ -70,6 +70,7 @@ CONFIG = settings.ConfigRules(
                 "whole file"
             ),
             "unreadable": DOCS.documented("a file that is not JSON is rejected; others load"),
+            "misplaced": DOCS.assumed("a file without the key 'hooks' has no hooks"),
             "merge": DOCS.documented(
                 "the hooks of all files are added together, the user's before the project's"
             ),

@@ -287,6 +287,8 @@ def test_the_keys_of_another_host(wrong_keys):
         ("cursor", "subagentStart", "d.get('agent_name') or d.get('subagent_type')", ""),
         ("cursor", "postToolUseFailure", "d.get('error')", "cursor sends `error_message`"),
         ("cursor", "afterFileEdit", "d.get('hookEvent') or d.get('event')", "cursor sends `hook_event_name`"),
+        ("cursor", "afterFileEdit", "d.get('path')", "cursor sends `file_path`"),
+        ("cursor", "afterFileEdit", "d.get('path') or d.get('file_path')", ""),
         ("cursor", "afterFileEdit", "d.get('event') or d.get('hook_event_name')", ""),
         ("gemini-cli", "AfterModel", "d['request'], d['response']", "sends `llm_request`, `llm_response`"),
         ("gemini-cli", "AfterModel", "d.get('llm_request') or d['request']", ""),
