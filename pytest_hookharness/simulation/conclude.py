@@ -237,7 +237,7 @@ def _unmatched(testbed: Testbed) -> tuple[SettingsProblem, ...]:
     if not hooks:
         return ()
     # Not at the top: most hooks have no matcher.
-    from pytest_hookharness.hosts.settings.matcher_names import find_unmatched
+    from pytest_hookharness.hosts.matcher_names import find_unmatched
 
     return find_unmatched(testbed.profile, hooks)
 

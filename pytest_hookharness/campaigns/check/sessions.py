@@ -24,7 +24,7 @@ from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.session_scenario import cut_short, scenario_of, varied
 from pytest_hookharness.campaigns.check.tool_names import called_tools
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
-from pytest_hookharness.hosts.settings.matcher_names import usual_tools
+from pytest_hookharness.hosts.matcher_names import usual_tools
 from pytest_hookharness.model.bad_ends import MANY_REFUSALS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.moves import (

@@ -28,10 +28,9 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
     find_obstacle,
     foreign_test,
     relative_script,
-    unquoted_paths,
 )
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
-from pytest_hookharness.campaigns.check.static.split_paths import splitting_xargs
+from pytest_hookharness.campaigns.check.static.split_paths import splitting_xargs, unquoted_paths
 from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
 from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hooks
 from pytest_hookharness.campaigns.check.tool_names import (
@@ -39,7 +38,7 @@ from pytest_hookharness.campaigns.check.tool_names import (
     is_ignored,
     left_out,
 )
-from pytest_hookharness.hosts.settings.matcher_names import never_matches
+from pytest_hookharness.hosts.matcher_names import never_matches
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,

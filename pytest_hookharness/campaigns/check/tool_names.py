@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.settings.matcher_names import (
+from pytest_hookharness.hosts.matcher_names import (
     NAME,
     all_tools,
     has_tool_matchers,

@@ -25,7 +25,8 @@ from pytest_hookharness.campaigns.check.static.correctable_hooks import (
     corrected,
     path_in_folder,
 )
-from pytest_hookharness.campaigns.check.static.hook_program import relative_script, unquoted_paths
+from pytest_hookharness.campaigns.check.static.hook_program import relative_script
+from pytest_hookharness.campaigns.check.static.split_paths import unquoted_paths
 from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, is_odd
 from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.judging.findings import codes, finding_catalogue

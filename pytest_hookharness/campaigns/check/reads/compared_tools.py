@@ -16,7 +16,7 @@ from pytest_hookharness.campaigns.check.answers.unread_answers import named_host
 from pytest_hookharness.campaigns.check.reads.other_starts import naming_scripts
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, script_of
 from pytest_hookharness.campaigns.check.static.session_variables import loaded_by
-from pytest_hookharness.hosts.settings.matcher_names import (
+from pytest_hookharness.hosts.matcher_names import (
     NAME,
     all_tools,
     has_tool_matchers,

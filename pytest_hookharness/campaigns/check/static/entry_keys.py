@@ -17,7 +17,7 @@ from difflib import get_close_matches
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import read_object
-from pytest_hookharness.hosts.settings.matcher_names import has_tool_matchers
+from pytest_hookharness.hosts.matcher_names import has_tool_matchers
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
 

@@ -35,10 +35,6 @@ _IN_SHELL = re.compile(r"""\s*(?:/\S*/)?(?:ba|da|z|k)?sh\s+-l?c\s+(?:"([^"\\`]*)
 _ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
 # At the beginning of a line or after a keyword, where a command stands.
 _DOUBLE_BRACKET = re.compile(r"(?:^|[;&|\n])\s*(?:(?:if|elif|while|until|then|else|do|!)\s+)*\[\[\s")
-# The text before a value that the shell does not split.
-_UNSPLIT = re.compile(r"(?:(?:^|[\s;&|(])\w+=\S*|[<>]\s*|\[\[(?:(?!\]\]).)*)$", re.DOTALL)
-_BY_PROGRAM = r"\$\((?:pwd|git rev-parse --show-toplevel(?: 2>/dev/null)?)\)"
-_FOLDER = re.compile(rf"{VARIABLE.pattern}|{_BY_PROGRAM}|\$\{{\w+:-(?:{_BY_PROGRAM}|\$PWD|\$\{{PWD\}})\}}")
 # What every system has, and commands that only start others.
 _BUILT_IN = re.compile(
     r":|\.|\[|alias|builtin|case|cd|command|echo|env|eval|exec|exit|export|false|for|if|nohup|printf|pwd|read"
@@ -206,33 +202,6 @@ def known_variables(hook_set: HookSet) -> Mapping[str, str]:
     return known | {
         name: os.path.normpath(path.replace(WORKSPACE, root)) for name, path in hook_set.env.items()
     }
-
-
-def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
-    """
-    Return the places of a command that give the project's or the plugin's folder and that the shell splits.
-
-    Assignments, redirections and ``[[ ]]`` split nothing.
-    """
-    if hook.type != "command" or hook.args is not None:
-        return []
-    process, names = hosts.find(hook_set.host).process, {*known_variables(hook_set), "PWD", None}
-    command, quote, found, place = hook.command, "", list[re.Match[str]](), 0
-    while place < len(command):
-        letter, before = command[place], command[:place]
-        variable = None if quote else _FOLDER.match(command, place)
-        if letter == "\\" and quote != "'":
-            place += 1
-        elif letter in "'\"" and quote in ("", letter):
-            quote = "" if quote else letter
-        elif letter == "#" and not quote and (not before or before[-1].isspace()):
-            place = command.find("\n", place) if "\n" in command[place:] else len(command)
-        elif variable and (variable[1] or variable[2]) in names and not _UNSPLIT.search(before):
-            # Some hosts put quoted paths for `$NAME`, and none for `${NAME}`.
-            found += [] if process.quotes_paths and variable[1] else [variable]
-            place = variable.end() - 1
-        place += 1
-    return found
 
 
 def empty_run(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
