@@ -155,6 +155,8 @@ NESTED = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecis
         ("copilot-cli", "preToolUse", 1, "", Ruling.DENY),
         ("copilot-cli", "preToolUse", 2, {"permissionDecision": "allow"}, Ruling.DENY),
         ("copilot-cli", "preToolUse", 0, NESTED, Ruling.NONE),
+        ("copilot-cli", "PreToolUse", 0, NESTED, Ruling.DENY),
+        ("copilot-cli", "PreToolUse", 0, {"permissionDecision": "deny"}, Ruling.DENY),
         ("copilot-cli", "postToolUse", 1, "", Ruling.NONE),
         ("copilot-cli", "permissionRequest", 0, {"behavior": "deny", "message": "no"}, Ruling.DENY),
         ("copilot-cli", "permissionRequest", 2, "", Ruling.DENY),

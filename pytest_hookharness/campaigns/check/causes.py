@@ -178,6 +178,7 @@ def independent(
     unseen = {*_commands(one for one in static.symptoms if one.kind in _UNSEEN)}
     failed = {*_commands(iter(of_refusals))}
     dashed = {*_commands(one for one in static.symptoms if _DASH in one.text)}
+    strict = {*_commands(one for one in static.symptoms if one.kind == codes.STRICT_SHELL.name)}
     # One of several hooks that ran together may be known to remove what the agent wrote.
     removing = {*_commands(one for one in static.symptoms if one.kind == PINGPONG.name)}
     # A hook that ends with a status of failure to advise does that with all of its advice.
@@ -194,6 +195,7 @@ def independent(
         and not (_OF_A_REFUSAL.search(one.symptom.text) and _is_of(one.symptom, failed))
         and not (one.symptom in lost and one.symptom.kind == CRASHED.name and _is_of(one.symptom, advising))
         and not (_NO_OPTION.search(one.symptom.text) and _is_of(one.symptom, dashed))
+        and not ("[[: not found" in one.symptom.text and _is_of(one.symptom, strict))
         and not (one.symptom.kind in _UNSEEN and _is_of(one.symptom, unseen))
         and not (one.symptom.kind == PINGPONG.name and removing & {*one.symptom.hook.split(", ")})
         and not (one.symptom.kind == MANGLED.name and any(_same_answer(one.symptom, it) for it in unread))

@@ -92,6 +92,27 @@ def test_what_else_a_hook_says_that_advises_by_a_failure(kind, hook, left):
     assert [one.id for one in independent(found, StaticResult())] == ["UNSEEN-REASON", *[kind] * left]
 
 
+@pytest.mark.parametrize(
+    ("text", "hook", "left"),
+    [
+        ('exit code 0 allows, although it says "/bin/sh: 1: [[: not found"', "bash x.sh", False),
+        ('exit code 0 allows, although it says "/bin/sh: 1: [[: not found"', "bash y.sh", True),
+        ('exit code 0 allows, although it says "no"', "bash x.sh", True),
+    ],
+)
+def test_a_condition_that_the_shell_does_not_know(text, hook, left):
+    """A session that shows the error is left out beside the source that shows the condition itself."""
+    static = StaticResult(symptoms=(Symptom(kind="STRICT-SHELL", hook="bash x.sh", text="No `[[`."),))
+    seen = SymptomEvidence(
+        id="x",
+        symptom=Symptom(kind="MANGLED", hook=hook, text=text),
+        session=CheckSession(title="x", scenario=Scenario(name="x")),
+        trace=Trace(steps=()),
+        shown_by=(),
+    )
+    assert bool(independent([seen], static)) == left
+
+
 @pytest.mark.parametrize(("hook", "left"), [("bash x.sh", False), ("bash y.sh", True)])
 def test_a_phase_of_a_hook_that_allows_nothing(hook, left):
     """A phase that a session cannot leave is not reported beside a hook that refuses everything."""

@@ -66,6 +66,38 @@ _GRANTS = replies.AnswerRules(
 )
 
 
+_DECISION, _REASON_KEY = "permissionDecision", "permissionDecisionReason"
+_PERMISSIONS = replies.VerdictPath(
+    path=(_DECISION,),
+    reason=(_REASON_KEY,),
+    rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
+    roles=(Role.BEFORE_TOOL,),
+)
+ANSWERS = replies.AnswerRules(
+    verdicts=(
+        _PERMISSIONS,
+        replies.VerdictPath(
+            path=("decision",),
+            rulings={"block": Ruling.DENY, "allow": Ruling.ALLOW},
+            roles=(Role.STOP, Role.SUBAGENT_STOP),
+        ),
+    ),
+    context=(("additionalContext",),),
+    changed_input=(("modifiedArgs",), ("updatedInput",)),
+    changed_output=(("modifiedResult", "textResultForLlm"),),
+)
+_OF_CLAUDE = "hookSpecificOutput"
+_CLAUDE_ANSWERS = replace(
+    ANSWERS,
+    verdicts=(
+        *ANSWERS.verdicts,
+        replace(_PERMISSIONS, path=(_OF_CLAUDE, _DECISION), reason=(_OF_CLAUDE, _REASON_KEY)),
+    ),
+    context=(*ANSWERS.context, (_OF_CLAUDE, "additionalContext")),
+    changed_input=(*ANSWERS.changed_input, (_OF_CLAUDE, "updatedInput")),
+)
+
+
 def own_values(values: Payload) -> Mapping[str, Json]:
     """Return the input values that only this host has."""
     text = values.get("tool_text", "")
@@ -85,6 +117,9 @@ _INPUT = (
 _AS_TEXT = (
     "toolArgs is the input of the call as a JSON text, as people saw it with versions 1.0.5 to 1.0.63; the "
     "reference leaves its type open"
+)
+_AS_CLAUDE = (
+    "an answer in hookSpecificOutput is read too, as people saw it; the reference does not name that key"
 )
 
 
@@ -122,7 +157,11 @@ def _pair(
         named: EventOptions = {"timeout": 30.0, **options}
         if by_tool:
             named["target"] = "claude tool"
-        rests_on = (assumed, _AS_TEXT if _INPUT in own and place == 0 else "")
+        if place and options.get("role") is Role.BEFORE_TOOL:
+            named["answers"], claims = _CLAUDE_ANSWERS, _AS_CLAUDE
+        else:
+            claims = _AS_TEXT if _INPUT in own and place == 0 else ""
+        rests_on = (assumed, claims)
         yield EventRule(
             fields=DOCS.fields(name, *fields),
             matchers=_CLAUDE_MATCHERS if by_tool else None,

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.copilot.events import DOCS, EVENTS, own_values
+from pytest_hookharness.hosts.profiles.copilot.events import ANSWERS, DOCS, EVENTS, own_values
 from pytest_hookharness.hosts.profiles.shared import PlainTools
 from pytest_hookharness.hosts.rules import settings
 from pytest_hookharness.hosts.rules.profile import EventRule, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.replies import (
-    AnswerRules,
     CodeMeaning,
     CodeRule,
     ReplyRules,
     Stream,
-    VerdictPath,
 )
 from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptRules
-from pytest_hookharness.hosts.rules.turns import CapRules, FlagUse, Role, TurnRules
+from pytest_hookharness.hosts.rules.turns import CapRules, FlagUse, TurnRules
 from pytest_hookharness.hosts.settings.formats import MIXED, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope
-from pytest_hookharness.model.protocol import Ruling
 
 MATCHERS = settings.MatcherRules(
     syntax=settings.Syntax.JAVASCRIPT,
@@ -93,24 +90,7 @@ REPLIES = ReplyRules(
         CodeRule(codes=(2,), meaning=CodeMeaning.IGNORED, rule="code warns"),
         CodeRule(meaning=CodeMeaning.FAILS),
     ),
-    answers=AnswerRules(
-        verdicts=(
-            VerdictPath(
-                path=("permissionDecision",),
-                reason=("permissionDecisionReason",),
-                rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
-                roles=(Role.BEFORE_TOOL,),
-            ),
-            VerdictPath(
-                path=("decision",),
-                rulings={"block": Ruling.DENY, "allow": Ruling.ALLOW},
-                roles=(Role.STOP, Role.SUBAGENT_STOP),
-            ),
-        ),
-        context=(("additionalContext",),),
-        changed_input=(("modifiedArgs",), ("updatedInput",)),
-        changed_output=(("modifiedResult", "textResultForLlm"),),
-    ),
+    answers=ANSWERS,
     no_reason="Denied by {event} hook",
     no_error_text="Denied by {event} hook (hook errored)",
     rules=DOCS.replies(
