@@ -7,7 +7,7 @@ Nothing is said of a matcher with a name that nobody knows: the person may have 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
 from pytest_hookharness.hosts import catalogue
@@ -25,6 +25,8 @@ NAME = re.compile(r"[A-Za-z_][\w-]*")
 _OF_CLINE = frozenset(["execute_command", "write_to_file", "replace_in_file", "apply_diff", "search_files"])
 _OF_WINDSURF = frozenset(["run_command", "view_file", "replace_file_content", "multi_replace_file_content"])
 _ALSO_SERVED = frozenset(["execute_command", "run_command", "search_files"])
+# Several hosts have it, though not all of their profiles list it.
+_OF_SEVERAL = frozenset(["apply_patch"])
 _WORD = re.compile(r"[A-Za-z_][\w-]+")
 _USUAL = (
     RunCommand(command="true"),
@@ -35,19 +37,28 @@ _USUAL = (
 
 
 def find_unmatched(profile: Profile, hooks: Sequence[Hook]) -> tuple[SettingsProblem, ...]:
-    """Return a problem for each hook that never runs, because its matcher fits nothing."""
-    found = ((hook, never_matches(profile.id, hook)) for hook in hooks)
+    """
+    Return a problem for each hook that never runs, because its matcher misspells the tools that it names.
+
+    In a scenario this is an error, so matchers that may be meant for another host are left out.
+    """
+    found = ((hook, _of_spelling(profile, hook)) for hook in hooks)
     return tuple(
         SettingsProblem(
             "never-matches",
             hook.source,
             "",
-            f"the {hook.event} hook {hook.command} never runs, because {why}.",
+            f"the {hook.event} hook `{hook.command}` never runs, because {why}.",
             profile.matchers.rule,
         )
         for hook, why in found
         if why
     )
+
+
+def _of_spelling(profile: Profile, hook: Hook) -> str:
+    why = _misspelt(profile.id, hook)
+    return why if why and never_matches(profile.id, hook) == why else ""
 
 
 def known_tools(host: str) -> frozenset[str]:
@@ -123,7 +134,8 @@ def never_matches(host: str, hook: Hook) -> str:
     """Return why a hook's matcher or condition fits nothing; empty if it may fit something."""
     profile = catalogue.find(host)
     rule = profile.events.get(hook.event)
-    if rule is None:
+    # A host that reads the settings of another one may know the names of its tools.
+    if rule is None or hook.foreign:
         return ""
     condition = profile.matchers.condition
     if condition and isinstance(hook.options.get(condition), str) and rule.target != "tool_name":
@@ -140,7 +152,7 @@ def never_matches(host: str, hook: Hook) -> str:
     if rule.target == "tool_name":
         return _no_tool(host, hook)
     # Kinds of subagents have names of their own.
-    event = hook.matcher if hook.matcher in profile.events else ""
+    event = hook.matcher if hook.matcher in profile.events and "agent" in rule.target else ""
     return (
         f"its matcher `{event}` is compared with `{rule.target}`, and is the name of an event"
         if event
@@ -166,26 +178,38 @@ def _no_tool(host: str, hook: Hook) -> str:
         f"{before}{name}" for name in words & _ALSO_SERVED for before in ("mcp__server__", "mcp_server_")
     )
     may_fit = any(select(profile, (unconditional,), hook.event, tool) for tool in served)
-    if words and words <= _OF_CLINE | _OF_WINDSURF and not may_fit:
+    own_too = known & (_OF_CLINE | _OF_WINDSURF)
+    if words and not own_too and words <= _OF_CLINE | _OF_WINDSURF and not may_fit:
         own = ", ".join(sorted({*usual_tools(profile)}))
         return f"its matcher `{hook.matcher}` names tools of another agent; those of {profile.name} are {own}"
-    if not named:
+    # What is no name is a pattern, which may fit a tool that nobody knows here.
+    if not named or len(named) < len(re.split(r"[|,]", hook.matcher or "")):
         return ""
-    names = misnamed_tools(host, hook)
+    all_others = (other for other in catalogue.known() if other.name != profile.name)
+    others = {name for other in all_others for name in usual_tools(other)} - _OF_SEVERAL
     # A name that nobody knows may be that of a tool, which starts the hook.
-    if names and {*named} <= {name for name, _ in names} | all_tools():
-        correct = "; ".join(f"`{name}` must be `{meant}`" for name, meant in names)
-        only_case = all(name.casefold() == meant.casefold() for name, meant in names)
-        return f"its matcher {'has the wrong case' if only_case else 'misspells a tool'}: {correct}"
+    if names := _misspelt(host, hook, others):
+        return names
     if {*named} <= {*profile.events}:
         return f"its matcher `{hook.matcher}` is compared with names of tools, and names an event"
-    others = {
-        name for other in catalogue.known() if other.name != profile.name for name in usual_tools(other)
-    }
+    # Where a part of a name suffices, a plain word such as `edit` fits the tools of many servers.
+    longer = [f"mcp__server__{name}_x" for name in named if name.islower()]
+    if any(select(profile, (unconditional,), hook.event, name) for name in longer):
+        return ""
     if {*named} <= others:
         own = ", ".join(sorted({*usual_tools(profile)}))
         return f"its matcher `{hook.matcher}` names tools of another host; those of {profile.name} are {own}"
     return ""
+
+
+def _misspelt(host: str, hook: Hook, others: Collection[str] = ()) -> str:
+    """Return how a matcher writes known tools, if it names nothing else but tools of others; else nothing."""
+    names = misnamed_tools(host, hook)
+    if not names or not {*matched_tools(host, hook)} <= {name for name, _ in names} | {*others}:
+        return ""
+    correct = "; ".join(f"`{name}` must be `{meant}`" for name, meant in names)
+    only_case = all(name.casefold() == meant.casefold() for name, meant in names)
+    return f"its matcher {'has the wrong case' if only_case else 'misspells a tool'}: {correct}"
 
 
 def has_tool_matchers(host: str, event: str) -> bool:

@@ -99,7 +99,7 @@ def conclude_session(
             flaky=evidence.flaky,
             masked=testbed.scanner.masked,
             assumptions=tuple(_assumptions(testbed, evidence)),
-            problems=_settings_problems(testbed),
+            problems=_settings_problems(testbed, evidence.trace),
             configured=tuple(hook.event for hook in testbed.configuration.hooks),
             probing=evidence.probes[-1] if evidence.probes else None,
             observed=evidence.observed,
@@ -144,7 +144,7 @@ def conclude_threads(
             trace,
             end,
             assumptions=(UNCONTAINED, *recorded, *testbed.sandbox.notes, *testbed.scanner.unapplied),
-            problems=_settings_problems(testbed),
+            problems=_settings_problems(testbed, trace),
             configured=configured,
             # The sessions of several threads are not held against what the scenario expects of one.
             expect=Expectation(),
@@ -227,13 +227,15 @@ def _chance(testbed: Testbed, trace: Trace) -> str:
     return describe_chance(testbed, trace)
 
 
-def _settings_problems(testbed: Testbed) -> tuple[SettingsProblem, ...]:
+def _settings_problems(testbed: Testbed, trace: Trace) -> tuple[SettingsProblem, ...]:
     ignored = hosts.find_ignored(testbed.profile, testbed.scenario.options)
-    return (*testbed.configuration.problems, *ignored, *_unmatched(testbed))
+    return (*testbed.configuration.problems, *ignored, *_unmatched(testbed, trace))
 
 
-def _unmatched(testbed: Testbed) -> tuple[SettingsProblem, ...]:
-    hooks = [hook for hook in testbed.configuration.hooks if hook.matcher or "if" in hook.options]
+def _unmatched(testbed: Testbed, trace: Trace) -> tuple[SettingsProblem, ...]:
+    ran = {(run.hook.event, run.hook.command) for _, run in trace.hook_runs()}
+    named = (hook for hook in testbed.configuration.hooks if hook.matcher)
+    hooks = [hook for hook in named if (hook.event, hook.command) not in ran]
     if not hooks:
         return ()
     # Not at the top: most hooks have no matcher.

@@ -213,7 +213,8 @@ def test_a_file_of_hooks_without_hooks(host, file, kinds):
     text = json.dumps({"name": "guard", "events": ["PreToolUse"], "bash": "./guard.sh"})
     found = hosts.configure(hosts.find(host), {file: text})
     assert [problem.kind for problem in found.problems] == kinds
-    assert not hosts.configure(hosts.find(host), {file: "{}"}).problems
+    for other in ("{}", '{"type": "module"}', '{"version": 1}', '{"disableAllHooks": true}'):
+        assert not hosts.configure(hosts.find(host), {file: other}).problems
 
 
 def test_unreachable_hooks_are_reported(profile):

@@ -29,7 +29,9 @@ def test_a_misspelt_event_is_reported_with_its_line(tmp_path, variant, place):
     [
         ("bash", "`bash` must be `Bash`"),
         ("Bash", ""),
-        ("run_shell_command", "names tools of another host"),
+        ("mcp__.*|bash", ""),
+        ("Notebook.*|write", ""),
+        ("run_shell_command", ""),
         ("DeployTool", ""),
         ("deploy|bash", ""),
     ],

@@ -10,14 +10,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.static.correctable_hooks import bare_scripts, right_commands
-from pytest_hookharness.campaigns.check.static.hook_program import NOTIFIERS
 from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, short_timeouts
 from pytest_hookharness.execution.workspace import uv_stand_in
 from pytest_hookharness.model.checkup import CheckSession, HookSet
-from pytest_hookharness.model.expectations import Expectation, first_few
+from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import FIRST_PROMPT, WORKSPACE, Act, Behaviour, Script, Stop
 from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.protocol import Hook, Json
@@ -210,7 +208,6 @@ def short_scenario_of(hook_set: HookSet, moves: Sequence[Act]) -> Scenario:
     return replace(scenario_of(hook_set, acts), turns=len(acts))
 
 
-_SCRIPT_NAME = re.compile(r"[\w.-]+\.(?:sh|bash|py|js|mjs|cjs)\b")
 _UV = "uv"
 _CALLS_UV = re.compile(r"(?<![\w./-])uv\s+run\s")
 # A command that does something else where there is no uv.
@@ -221,26 +218,12 @@ def stand_ins(hook_set: HookSet) -> dict[str, Double]:
     """Return the test doubles of programs that hooks start and that this machine lacks, by their names."""
     commands = [hook.command for hook in hook_set.hooks]
     called = any(map(_CALLS_UV.search, commands)) and not any(map(_ASKS_FOR_UV.search, commands))
-    lacks_uv = called and shutil.which(_UV) is None
-    uv = {_UV: Double(module=uv_stand_in.__name__)} if lacks_uv else {}
-    return uv | dict.fromkeys(_lacked_notifiers(hook_set), Double())
-
-
-def _lacked_notifiers(hook_set: HookSet) -> list[str]:
-    """Return the programs of the hooks that only tell a person something, and that this machine lacks."""
-    code = "\n".join(hook_set.code_of(*hook_set.hooks))
-    # Also in the scripts that those of the hooks start.
-    started = {*_SCRIPT_NAME.findall(code)}
-    files = project_files(hook_set.root) if started else ()
-    texts = [code, *(read_text(file) or "" for file in files if file.name in started)]
-    named = {name for text in texts for name in NOTIFIERS.findall(text)}
-    return [name for name in sorted(named) if shutil.which(name) is None]
+    if not called or shutil.which(_UV) is not None:
+        return {}
+    return {_UV: Double(module=uv_stand_in.__name__)}
 
 
 def describe_stand_ins(hook_set: HookSet) -> Iterator[str]:
     """Yield sentences about test doubles that replaced programs which this machine lacks."""
-    if _UV in stand_ins(hook_set):
+    if stand_ins(hook_set):
         yield "uv is not on PATH: its scripts that need no package were run with Python alone."
-    if lacked := _lacked_notifiers(hook_set):
-        are, them = ("are", "them") if len(lacked) > 1 else ("is", "it")
-        yield f"{first_few(lacked)} {are} not on PATH: a test double that does nothing stood for {them}."

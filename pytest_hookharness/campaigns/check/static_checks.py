@@ -30,7 +30,7 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
     relative_script,
 )
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
-from pytest_hookharness.campaigns.check.static.split_paths import splitting_xargs, unquoted_paths
+from pytest_hookharness.campaigns.check.static.split_paths import unquoted_paths
 from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
 from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hooks
 from pytest_hookharness.campaigns.check.tool_names import (
@@ -166,10 +166,6 @@ def _of_paths(hook_set: HookSet) -> Iterator[Symptom]:
     for hooks, variable in each_found(hook_set, _unquoted_variable):
         text = f"{variable} is not quoted, so the shell makes two words of a path with a space."
         yield together(codes.UNQUOTED_PATH, hooks, text, f'Put it in double quotes: `"{variable}"`.')
-    for hooks, program in each_found(hook_set, splitting_xargs):
-        text = f"`xargs` makes two words of a path with a space, so `{program}` gets other files."
-        advice = "Send the path to `tr '\\n' '\\0' | xargs -0`, or read it into a variable and quote that."
-        yield together(codes.UNQUOTED_PATH, hooks, text, advice)
     # Also of scripts that cannot run yet: the path stays wrong when they can.
     if relative := [(hook, script) for hook in hook_set.hooks if (script := relative_script(hook_set, hook))]:
         script = relative[0][1]

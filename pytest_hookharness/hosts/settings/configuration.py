@@ -21,8 +21,9 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Basis, Hook, Json, SettingsProblem
 
 INLINE, PLUGIN = "inline", "plugin"
-# Files that have nothing but hooks.
+# Files that have nothing but hooks, and keys that only one who means a hook writes there.
 _OF_HOOKS_ALONE = re.compile(r"(?:^|/)hooks(?:/[^/]+)?\.json$")
+_OF_A_HOOK = frozenset(["bash", "powershell", "command", "event", "events", "matcher", "Hooks"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +233,7 @@ def _find_misplaced(profile: Profile, name: str, content: Mapping[str, Json]) ->
     if stray:
         text = f"{name}: {', '.join(stray)} at the top level has no effect; move it below the key 'hooks'"
         yield SettingsProblem("misplaced", name, stray[0], text, rule)
-    elif content and _OF_HOOKS_ALONE.search(name):
+    elif _OF_A_HOOK & content.keys() and _OF_HOOKS_ALONE.search(name):
         text = f"{name}: there is no key 'hooks', so no hooks are read from this file"
         yield SettingsProblem("misplaced", name, "", text, rule)
 

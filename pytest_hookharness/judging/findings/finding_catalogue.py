@@ -101,7 +101,7 @@ SILENT_REFUSAL = FindingCode(
 NEVER_FIRED = FindingCode(
     "HH011",
     "NEVER-FIRED",
-    "No hook ran, or one can never run.",
+    "No hook ran, or a hook's matcher fits nothing.",
     "A session without a hook shows only what the agent does, and nothing about the hook.",
     "Check the host (claude-code if none is named), the name and the place of its settings file, the name of "
     "the event and the matcher, and let the scenario do what triggers the hooks.",

@@ -1,14 +1,13 @@
 """Claims about hooks whose program this machine lacks, and that are tried by a stand-in."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.session_errors import hindered_hooks, play_session
-from pytest_hookharness.campaigns.check.session_scenario import describe_stand_ins, stand_ins
+from pytest_hookharness.campaigns.check.session_scenario import stand_ins
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 
@@ -65,25 +64,3 @@ def test_a_stand_in_that_does_not_start(plugin, harness):
     assert [*hindered_hooks([outcome]).values()] == [
         "uv is not on PATH, and its stand-in does not start here"
     ]
-
-
-PLAYS = "afplay /sounds/done.aiff\n"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("afplay") is not None, reason="afplay is on PATH here")
-@pytest.mark.parametrize("text", [PLAYS, 'bash "$(dirname "$0")/play.sh"\n'])
-def test_a_sound_that_cannot_be_played_here(plugin, harness, text):
-    """A hook that plays a sound, itself or by another script, is tried without the player, as is said."""
-    files = {"stop.sh": f"#!/bin/bash\n{text}", "play.sh": PLAYS}
-    hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/stop.sh"', **files)
-    outcome = play_session(plan_each_event(hook_set), harness.settings, harness.resources)
-    assert not hindered_hooks([outcome])
-    assert [*describe_stand_ins(hook_set)] == [
-        "afplay is not on PATH: a test double that does nothing stood for it."
-    ]
-
-
-def test_a_word_that_is_no_player(plugin):
-    """A file or a word that resembles a player's name has no test double."""
-    assert not stand_ins(plugin("echo essay; ./bin/afplay x; cat notes/say.txt"))

@@ -299,10 +299,7 @@ def test_a_path_of_a_plugin_that_is_relative(tmp_path, found):
         ("# it's here\n[ -f $CLAUDE_PROJECT_DIR/x ] && exit 2", "$CLAUDE_PROJECT_DIR"),
         ('echo "a" $CLAUDE_PROJECT_DIR', "$CLAUDE_PROJECT_DIR"),
         ("python3 $(git rev-parse --show-toplevel)/x.py", "$(git rev-parse --show-toplevel)"),
-        ("sh ${MY_ROOT:-$PWD}/x.sh", "${MY_ROOT:-$PWD}"),
-        ("sh $PWD/x.sh", "$PWD"),
-        ("sh $(pwd)/x.sh", "$(pwd)"),
-        ('sh "${MY_ROOT:-$PWD}/x.sh"; cat "$PWD/x"', None),
+        ('notify-send "$(basename "$PWD")"; cd $PWD', None),
         ('top=$(git rev-parse --show-toplevel); cat "$(git rev-parse --show-toplevel)/x"', None),
         ('cat "$CLAUDE_PROJECT_DIR"/x.txt', None),
         ('cat "${CLAUDE_PROJECT_DIR}/x.txt" \\$CLAUDE_PROJECT_DIR', None),
@@ -318,27 +315,6 @@ def test_a_folder_that_is_not_quoted(found, command, variable):
     assert variable is None or result.symptoms[0].text.startswith(
         f"Stop, PreToolUse: {variable} is not quoted"
     )
-
-
-@pytest.mark.parametrize(
-    ("command", "program"),
-    [
-        ("jq -r .tool_input.file_path | xargs npx prettier --write", "npx"),
-        ("jq -r '.tool_input.file_path | select(endswith(\".rb\"))' | xargs -r -n 1 rubocop -A", "rubocop"),
-        ("jq -r .tool_input.file_path | grep -E '[.]py$' | xargs ruff format || true", "ruff"),
-        ("jq -r .tool_input.file_path | tr '\\n' '\\0' | xargs -0 ruff format", None),
-        ("jq -r .tool_input.file_path | xargs -I{} ruff format {}", None),
-        ("jq -r .tool_input.file_path | xargs -d '\\n' ruff format", None),
-        ("jq -r .tool_input.command | xargs echo", None),
-        ("git ls-files | xargs ruff format", None),
-    ],
-)
-def test_a_path_that_xargs_splits(found, command, program):
-    """A path of a call that `xargs` splits at spaces is named with the program that gets the words."""
-    (*symptoms,) = found(("PostToolUse", command)).symptoms
-    split = [one.text for one in symptoms if "`xargs` makes two words" in one.text]
-    assert len(split) == (program is not None)
-    assert all(f"`{program}` gets" in text for text in split)
 
 
 def test_a_host_that_quotes_paths_itself(found):

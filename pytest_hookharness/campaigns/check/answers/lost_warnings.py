@@ -9,22 +9,22 @@ and a text beside which the script sets a variable, if it may refuse later.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere, is_for_authors
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import (
     LOADS,
     ShellScript,
-    script_of,
+    code_of,
     shell_script_of,
     without_comment_lines,
 )
 from pytest_hookharness.judging.checkup.unseen_texts import is_advice
 
-_QUOTED = r"(?P<mark>[\"'])(?P<text>(?:(?!(?P=mark))[^\n]|\\\"){3,400})(?P=mark)"
 _ECHO = re.compile(
-    rf"^[ \t]*(?:echo(?:[ \t]+-\w+)*|printf)[ \t]+{_QUOTED}"
+    r"^[ \t]*(?:echo(?:[ \t]+-\w+)*|printf)[ \t]+"
+    r"(?P<mark>[\"'])(?P<text>(?:(?!(?P=mark))[^\n]|\\\"){3,400})(?P=mark)"
     r"(?:[ \t]+\"?\$\{?\w+\}?\"?)*[ \t]*(?P<err>1?>&2)?[ \t]*(?=$|;)",
     re.MULTILINE,
 )
@@ -34,24 +34,13 @@ _DOCUMENT = re.compile(
     r"(?P<text>(?:(?!^[ \t]*(?P=word)$)[^\n]*\n){1,40})",
     re.MULTILINE,
 )
-# Functions that print their argument, and functions that only end the script well.
-_PRINTS_IT = re.compile(
-    r"^[ \t]*(?:echo|printf)\b[^\n|>]*\$\{?(?P<name>[1@*]|\w+)\}?[^\n|>]*(?P<err>1?>&2)?[ \t]*;?[ \t]*$",
-    re.MULTILINE,
-)
-_IS_IT = r"\b{0}=[\"']?\$\{{?[1@*]"
-_ENDS_IT = re.compile(r"\s*exit(?:[ \t]+0)?[ \t]*;?\s*")
-# What stands in the place of a call of the latter, and is not part of a script.
-_ENDED = "\0"
 _TOKEN = re.compile(
     r"(?:^|[\n;&|(){}!]|(?<![\w$-])(?:then|do|else)(?=\s))[ \t]*"
     r"(?P<word>if|elif|else|fi|case|esac|for|while|until|select|done|exit|exec|return)(?![\w-])"
-    rf"(?:[ \t]+(?P<status>[^\s;)}}]+))?|(?P<arm>;;)|(?P<ended>{_ENDED})"
+    r"(?:[ \t]+(?P<status>[^\s;)}]+))?|(?P<arm>;;)"
 )
 # The last command; a here-document after it is hidden.
-_ENDS_WELL = re.compile(
-    rf"(?:^|\n)[ \t]*(?:fi|esac|true|:|{_ENDED}|(?:echo|printf|cat)\b[^\n|&]*)(?:\n_*)*\s*\Z"
-)
+_ENDS_WELL = re.compile(r"(?:^|\n)[ \t]*(?:fi|esac|true|:|(?:echo|printf|cat)\b[^\n|&]*)(?:\n_*)*\s*\Z")
 _OWN_WAY = re.compile(r"^[ \t]*(?:trap\b|exec[ \t]+\d*[<>]|(?:function[ \t]+)?echo\b[ \t]*\()", re.MULTILINE)
 # Answers that the host may read in the place of plain text.
 _ANSWERS = re.compile(
@@ -87,16 +76,13 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
     """
     script = shell_script_of(text)
     shown = script.shown if script else ""
-    others = [script_of(one) for one in loaded]
-    ways = [shown, *(one.shown for one in others)]
+    ways = [shown, *(code_of(one) for one in loaded)]
     if script is None or len(LOADS.findall(shown)) > len(loaded) or any(map(_OWN_WAY.search, ways)):
         return
-    shown = _with_ends(shown, _enders([script, *others]))
     # A person may start a script that takes arguments, unless these only stand in for the input.
-    arguments = re.finditer(_WAYS if reads_input(text) else _ARGUMENTS, script.code)
-    if any(script.function_at(one.end()) is None for one in arguments):
+    if re.search(_WAYS if reads_input(text) else _ARGUMENTS, script.code):
         return
-    for place, behind, stream, words in islice(_printed(script, _tellers([script, *others])), _MOST):
+    for place, behind, stream, words in islice(_printed(script), _MOST):
         plain = stream == "stderr" or not _ANSWERS.search(text)
         told = not _NOTE.search(words) if of_calls else _ORDER.search(words)
         if (
@@ -130,45 +116,8 @@ def reads_input(text: str) -> bool:
     return _OF_A_HOST.search(without_comment_lines(text)) is not None
 
 
-def _bodies(scripts: Sequence[ShellScript]) -> Iterator[tuple[str, str]]:
-    """Yield the names and the bodies of the functions of some scripts."""
-    return ((one.name, each.code[one.begin : one.end]) for each in scripts for one in each.functions)
-
-
-def _enders(scripts: Sequence[ShellScript]) -> list[str]:
-    """Return the names of functions that only end the script, with 0."""
-    return [name for name, body in _bodies(scripts) if _ENDS_IT.fullmatch(body)]
-
-
-def _with_ends(shown: str, enders: Collection[str]) -> str:
-    """Return a script of the same length, with a mark in the place of each call that ends it."""
-    if not enders:
-        return shown
-    call = rf"(?<![\w$./-])(?:{'|'.join(map(re.escape, enders))})(?=[ \t]*(?:$|[;)}}]))"
-    return re.sub(call, lambda found: _ENDED.ljust(len(found[0])), shown, flags=re.MULTILINE)
-
-
-def _tellers(scripts: Sequence[ShellScript]) -> Mapping[str, str]:
-    """Return the functions that print their argument and go on, each with the stream."""
-    found: dict[str, str] = {}
-    for name, body in _bodies(scripts):
-        prints = [
-            one
-            for one in _PRINTS_IT.finditer(body)
-            if not one["name"].isalpha() or re.search(_IS_IT.format(one["name"]), body)
-        ]
-        if len(prints) == 1 and not re.search(r"\bexit\b|\breturn[ \t]+[^0\s]", body):
-            found[name] = "stderr" if prints[0]["err"] else "stdout"
-    return found
-
-
-def _printed(script: ShellScript, tellers: Mapping[str, str]) -> Iterator[tuple[int, int, str, str]]:
+def _printed(script: ShellScript) -> Iterator[tuple[int, int, str, str]]:
     """Yield advice that a script prints: its place, the place after it, the stream and the words."""
-    told = rf"^[ \t]*(?P<name>{'|'.join(map(re.escape, tellers))})[ \t]+{_QUOTED}[ \t]*(?=$|;)"
-    for found in re.finditer(told, script.code, re.MULTILINE) if tellers else ():
-        words = " ".join(found["text"].split())
-        if is_advice(words) and script.is_code(found.start("mark")):
-            yield found.start("text"), found.end(), tellers[found["name"]], words
     for found in _ECHO.finditer(script.code):
         words = " ".join(found["text"].split())
         if is_advice(words) and script.is_code(found.start("mark")):
@@ -189,7 +138,7 @@ def _is_one_of_several(script: ShellScript, place: int, behind: int) -> bool:
 def _ends_with_zero(shown: str, place: int) -> bool:
     depth, skipped = 0, -1
     for found in _TOKEN.finditer(shown, place):
-        word = found["word"] or found["arm"] or found["ended"]
+        word = found["word"] or found["arm"]
         if word in ("if", "case", "for", "while", "until", "select"):
             depth += 1
         elif word in ("fi", "esac", "done"):
@@ -200,8 +149,8 @@ def _ends_with_zero(shown: str, place: int) -> bool:
         elif word in ("elif", "else", ";;"):
             # The branch of another condition, to the end of the whole.
             skipped, depth = 1, 1
-        elif not _is_conditional(shown, found.start("ended" if word == _ENDED else "word")):
-            return word == _ENDED or (word == "exit" and found["status"] == "0")
+        elif not _is_conditional(shown, found.start("word")):
+            return word == "exit" and found["status"] == "0"
     return _ENDS_WELL.search(shown) is not None
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness.campaigns.arming.state_paths import looked_for, scripts
+from pytest_hookharness.campaigns.check.shell_code.shell_scripts import shell_script_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 
@@ -22,9 +23,10 @@ _IN_FOLDER = re.compile(
     rf"(?<![\w.-])((?:\.?venv/bin|node_modules/\.bin|vendor/bin)/{_PROGRAM}|(?<=\./)(?:gradlew|mvnw))(?![\w/.-])"
 )
 # Python itself is no check: it may also run the hook.
+_MODULES = ("pytest", "unittest", "ruff", "mypy", "pyright", "black", "flake8", "pylint", "tox", "nox")
 _MODULE = re.compile(
     r"(?:\bpython[\d.]*|\bpy|\bsys\.executable|\$\{?PYTHON\w*\}?\"?|[\"']python[\d.]*[\"'])[\s,\"']+-m[\s,\"']+"
-    r"(pytest|unittest|ruff|mypy|pyright|black|flake8|pylint|tox|nox)\b"
+    rf"({'|'.join(_MODULES)})\b"
 )
 # The same path as strings that Python or JavaScript joins.
 _JOINED = r"[\"']\s*[,/]\s*[\"']"
@@ -67,8 +69,8 @@ def failing_stand_ins(files: Mapping[str, str]) -> list[str]:
 
 
 def is_of_module(path: str) -> bool:
-    """Return whether a path replaces a module of Python, which runs also where the file is missing."""
-    return "/" not in path and path.endswith(".py")
+    """Return whether a path is the test double of a module that is run with `python -m`."""
+    return path.removesuffix(".py") in _MODULES and path.endswith(".py")
 
 
 def words_for(path: str) -> str:
@@ -78,5 +80,9 @@ def words_for(path: str) -> str:
 
 def _programs(text: str) -> Iterator[str]:
     yield from _IN_FOLDER.findall(text)
-    yield from (f"{name}.py" for name in _MODULE.findall(text))
+    script = shell_script_of(text)
+    for found in _MODULE.finditer(text):
+        # A shell only starts what is code, and not what a comment or a message says.
+        if script is None or script.is_code(found.start(1)):
+            yield f"{found[1]}.py"
     yield from ("/".join(parts) for parts in _IN_PARTS.findall(text))

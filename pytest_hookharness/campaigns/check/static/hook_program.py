@@ -42,11 +42,6 @@ _BUILT_IN = re.compile(
 )
 # A script in the person's home, run by itself or by an interpreter.
 _IN_HOME = re.compile(r"\s*(?:[\w./-]+\s+)?[\"']?(?:~|\$HOME|\$\{HOME\})[\"']?/([\w./-]*\w)")
-# Programs that play a sound or show a message to the person.
-NOTIFIERS = re.compile(
-    r"(?<![\w./-])(?:afplay|say|osascript|terminal-notifier|notify-send|paplay|pw-play|aplay|ffplay|mpg123"
-    r"|canberra-gtk-play|spd-say)(?![\w./-])"
-)
 INTERPRETERS = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*|node|bun|deno|ruby|perl|php|tsx|ts-node")
 # How scripts end at once without a program; not inside of a function or a condition.
 _ENDS_WITHOUT = re.compile(
@@ -99,7 +94,7 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
         return known or _hidden_obstacle(hook_set, hook)
     first, rest = words[0], words[1:]
     if "/" not in first:
-        if _BUILT_IN.fullmatch(first) or NOTIFIERS.fullmatch(first):
+        if _BUILT_IN.fullmatch(first):
             return None
         if shutil.which(first) is None and not (first == "uv" and _runs_without_uv(hook_set, hook, rest)):
             return Obstacle(cause=first, text=f"{first} is not on PATH", local=True)

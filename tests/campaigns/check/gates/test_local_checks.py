@@ -5,7 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_ins, local_checks, stand_in
+from pytest_hookharness.campaigns.check.gates.local_checks import (
+    failing_stand_ins,
+    local_checks,
+    stand_in,
+    words_for,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,8 +23,8 @@ from pytest_hookharness.campaigns.check.gates.local_checks import failing_stand_
         ("[ -f scripts/deploy.sh ] || exit 0\nscripts/deploy.sh", []),
         ("pytest -q || exit 2", []),
         ("python3 -m pytest -q || exit 2", ["pytest.py"]),
-        ('run([sys.executable, "-m", "unittest"])', ["unittest.py"]),
         ("python3 -m json.tool", []),
+        ("# python3 -m pytest\necho 'Run python3 -m pytest first.'", []),
         ("echo my.venv/bin/pytest-cov", []),
     ],
 )
@@ -28,6 +33,22 @@ def test_paths_of_checks(plugin, text, paths):
     hook_set = plugin('bash "${CLAUDE_PLUGIN_ROOT}/gate.sh"', **{"gate.sh": f"#!/bin/bash\n{text}\n"})
     hook_set = replace(hook_set, looked_for=("scripts/verify-quick.sh", "scripts/deploy.sh"))
     assert local_checks(hook_set, hook_set.hooks) == paths
+
+
+def test_a_module_that_a_program_in_python_starts(plugin):
+    """A list of words names a module too."""
+    text = 'import subprocess, sys\nsubprocess.run([sys.executable, "-m", "unittest"])\n'
+    hook_set = plugin('python3 "${CLAUDE_PLUGIN_ROOT}/gate.py"', **{"gate.py": text})
+    assert local_checks(hook_set, hook_set.hooks) == ["unittest.py"]
+
+
+def test_how_a_check_is_named():
+    """Only the test double of a module is named as Python starts it; a script keeps its path."""
+    assert [words_for(path) for path in ("pytest.py", "verify.py", ".venv/bin/ruff")] == [
+        "python -m pytest",
+        "verify.py",
+        ".venv/bin/ruff",
+    ]
 
 
 @pytest.mark.parametrize("name", ["pytest", "check.sh", "check.py"])
