@@ -7,7 +7,7 @@ Nothing is said of a matcher with a name that nobody knows: the person may have 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 
 from pytest_hookharness.hosts import catalogue
@@ -57,8 +57,10 @@ def find_unmatched(profile: Profile, hooks: Sequence[Hook]) -> tuple[SettingsPro
 
 
 def _of_spelling(profile: Profile, hook: Hook) -> str:
-    why = _misspelt(profile.id, hook)
-    return why if why and never_matches(profile.id, hook) == why else ""
+    """Return how a matcher misspells all that it names; empty if it may fit something."""
+    if hook.foreign or _has_patterns(profile.id, hook) or _fits(profile, hook, known_tools(profile.id)):
+        return ""
+    return _misspelt(profile.id, hook)
 
 
 def known_tools(host: str) -> frozenset[str]:
@@ -169,21 +171,18 @@ def _choices(rule: EventRule) -> tuple[str, ...]:
 def _no_tool(host: str, hook: Hook) -> str:
     profile, named = catalogue.find(host), matched_tools(host, hook)
     known = known_tools(host)
-    unconditional = Hook(event=hook.event, matcher=hook.matcher)
-    if any(select(profile, (unconditional,), hook.event, tool) for tool in known):
+    if _fits(profile, hook, known):
         return ""
     words = {*_WORD.findall(hook.matcher or "")}
     # A server of the person's may have such a tool, below its own name.
     served = (
         f"{before}{name}" for name in words & _ALSO_SERVED for before in ("mcp__server__", "mcp_server_")
     )
-    may_fit = any(select(profile, (unconditional,), hook.event, tool) for tool in served)
     own_too = known & (_OF_CLINE | _OF_WINDSURF)
-    if words and not own_too and words <= _OF_CLINE | _OF_WINDSURF and not may_fit:
+    if words and not own_too and words <= _OF_CLINE | _OF_WINDSURF and not _fits(profile, hook, served):
         own = ", ".join(sorted({*usual_tools(profile)}))
         return f"its matcher `{hook.matcher}` names tools of another agent; those of {profile.name} are {own}"
-    # What is no name is a pattern, which may fit a tool that nobody knows here.
-    if not named or len(named) < len(re.split(r"[|,]", hook.matcher or "")):
+    if not named or _has_patterns(host, hook):
         return ""
     all_others = (other for other in catalogue.known() if other.name != profile.name)
     others = {name for other in all_others for name in usual_tools(other)} - _OF_SEVERAL
@@ -193,13 +192,23 @@ def _no_tool(host: str, hook: Hook) -> str:
     if {*named} <= {*profile.events}:
         return f"its matcher `{hook.matcher}` is compared with names of tools, and names an event"
     # Where a part of a name suffices, a plain word such as `edit` fits the tools of many servers.
-    longer = [f"mcp__server__{name}_x" for name in named if name.islower()]
-    if any(select(profile, (unconditional,), hook.event, name) for name in longer):
+    if _fits(profile, hook, (f"mcp__server__{name}_x" for name in named if name.islower())):
         return ""
     if {*named} <= others:
         own = ", ".join(sorted({*usual_tools(profile)}))
         return f"its matcher `{hook.matcher}` names tools of another host; those of {profile.name} are {own}"
     return ""
+
+
+def _fits(profile: Profile, hook: Hook, names: Iterable[str]) -> bool:
+    """Return whether a matcher fits one of some names, whatever the condition of its hook."""
+    unconditional = Hook(event=hook.event, matcher=hook.matcher)
+    return any(select(profile, (unconditional,), hook.event, name) for name in names)
+
+
+def _has_patterns(host: str, hook: Hook) -> bool:
+    """Return whether a part of a matcher is no name; such a pattern may fit a tool that nobody knows here."""
+    return len(matched_tools(host, hook)) < len(re.split(r"[|,]", hook.matcher or ""))
 
 
 def _misspelt(host: str, hook: Hook, others: Collection[str] = ()) -> str:

@@ -52,9 +52,9 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 
 # A flaw of an entry: its file, the path of keys to the entry, and what is wrong.
-_ENTRY = re.compile(r"(?P<file>[^:]+), (?P<path>\S+): (?P=path) (?P<flaw>.+)")
-# A flaw of a whole file.
-_OF_FILE = re.compile(r"(?P<file>[^:,]+): (?P<flaw>there is no key .+)")
+_ENTRY = re.compile(r"(?P<at>[^:]+, )(?P<path>\S+): (?P=path) (?P<what>.+)")
+# A flaw of a whole file, which several files may have.
+_OF_FILE = re.compile(r"(?P<at>)(?P<path>[^:,]+): (?P<what>there is no key .+)")
 
 # A larger script is made by a program, from many others.
 _LARGEST = 1 << 16
@@ -114,26 +114,25 @@ def in_words_of(hook_set: HookSet, static: StaticResult) -> StaticResult:
     return replace(static, symptoms=tuple(symptoms))
 
 
+def _flaw_in(text: str) -> re.Match[str] | None:
+    return _ENTRY.fullmatch(text) or _OF_FILE.fullmatch(text)
+
+
 def _of_settings(hook_set: HookSet) -> Iterator[Symptom]:
-    """Yield the flaws of the settings, the same one of several entries once with all their places."""
+    """Yield the flaws of the settings, the same one of several entries or files once with all places."""
     found = [one for one in hook_set.findings if one.name in (CONFIG_OFF.name, EVENT_UNKNOWN.name)]
     places: dict[tuple[str, str], list[str]] = {}
     for finding in found:
-        if entry := _ENTRY.fullmatch(finding.text):
-            places.setdefault((entry["file"], entry["flaw"]), []).append(entry["path"])
-    whole = [(finding, one) for finding in found if (one := _OF_FILE.fullmatch(finding.text))]
-    for flaw in dict.fromkeys(one["flaw"] for _, one in whole):
-        same = [(finding, one["file"]) for finding, one in whole if one["flaw"] == flaw]
-        finding, text = same[0][0], f"{first_few([file for _, file in same])}: {flaw}"
-        yield Symptom(kind=finding.name, code=finding.code, text=text, advice=finding.advice)
+        if flaw := _flaw_in(finding.text):
+            places.setdefault((flaw["at"], flaw["what"]), []).append(flaw["path"])
     for finding in found:
-        if _OF_FILE.fullmatch(finding.text):
-            continue
-        entry = _ENTRY.fullmatch(finding.text)
-        paths = places[entry["file"], entry["flaw"]] if entry else []
-        if entry and entry["path"] != paths[0]:
-            continue
-        said = f"{entry['file']}, {', '.join(paths)}: {entry['flaw']}" if entry else finding.text
+        said = finding.text
+        if flaw := _flaw_in(finding.text):
+            paths = places[flaw["at"], flaw["what"]]
+            if flaw["path"] != paths[0]:
+                continue
+            listed = ", ".join(paths) if flaw["at"] else first_few(paths)
+            said = f"{flaw['at']}{listed}: {flaw['what']}"
         # The list of all names would hide the one that is meant.
         text, _, known = said.partition(" known events: ")
         advice = f"{finding.advice} Known events: {known}." if known else finding.advice

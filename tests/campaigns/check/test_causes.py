@@ -20,6 +20,17 @@ WITHOUT = "Stop in turn 1: refuses (exit 0); with no `jq` on the PATH, allows (e
 ANOTHER = "Stop is also refused in a session that did not start the loop, with the state that it left."
 
 
+def seen(kind, hook, text, *, host="claude-code"):
+    """Return what a session without a course shows of a hook."""
+    return SymptomEvidence(
+        id=kind,
+        symptom=Symptom(kind=kind, hook=hook, text=text),
+        session=CheckSession(title="x", scenario=Scenario(name="x", host=host)),
+        trace=Trace(steps=()),
+        shown_by=(),
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "shown", "hook", "left"),
     [
@@ -77,16 +88,6 @@ def test_lost_updates_that_a_session_shows_too(kind, left):
 )
 def test_what_else_a_hook_says_that_advises_by_a_failure(kind, hook, left):
     """A hook that advises with exit code 1 has not crashed where its words are no advice that is known."""
-
-    def seen(kind, command, text):
-        return SymptomEvidence(
-            id=kind,
-            symptom=Symptom(kind=kind, hook=command, text=text),
-            session=CheckSession(title="x", scenario=Scenario(name="x")),
-            trace=Trace(steps=()),
-            shown_by=(),
-        )
-
     text = 'PreToolUse: exit code 1 is not a refusal on claude-code (2 is): "Call nx."'
     found = [seen("UNSEEN-REASON", "bash x.sh", text), seen(kind, hook, text)]
     assert [one.id for one in independent(found, StaticResult())] == ["UNSEEN-REASON", *[kind] * left]
@@ -103,30 +104,14 @@ def test_what_else_a_hook_says_that_advises_by_a_failure(kind, hook, left):
 def test_a_condition_that_the_shell_does_not_know(text, hook, left):
     """A session that shows the error is left out beside the source that shows the condition itself."""
     static = StaticResult(symptoms=(Symptom(kind="STRICT-SHELL", hook="bash x.sh", text="No `[[`."),))
-    seen = SymptomEvidence(
-        id="x",
-        symptom=Symptom(kind="MANGLED", hook=hook, text=text),
-        session=CheckSession(title="x", scenario=Scenario(name="x")),
-        trace=Trace(steps=()),
-        shown_by=(),
-    )
-    assert bool(independent([seen], static)) == left
+    found = seen("MANGLED", hook, text)
+    assert bool(independent([found], static)) == left
 
 
 @pytest.mark.parametrize(("hook", "left"), [("bash x.sh", False), ("bash y.sh", True)])
 def test_a_phase_of_a_hook_that_allows_nothing(hook, left):
     """A phase that a session cannot leave is not reported beside a hook that refuses everything."""
-
-    def seen(kind, command):
-        return SymptomEvidence(
-            id=kind,
-            symptom=Symptom(kind=kind, hook=command, text="Refused."),
-            session=CheckSession(title="x", scenario=Scenario(name="x")),
-            trace=Trace(steps=()),
-            shown_by=(),
-        )
-
-    found = [seen("BLOCKS-EVERYTHING", "bash x.sh"), seen("STUCK-PHASE", hook)]
+    found = [seen("BLOCKS-EVERYTHING", "bash x.sh", "Refused."), seen("STUCK-PHASE", hook, "Refused.")]
     kinds = [one.id for one in independent(found, StaticResult())]
     assert kinds == ["BLOCKS-EVERYTHING", *(["STUCK-PHASE"] if left else [])]
 
@@ -142,15 +127,9 @@ def test_a_phase_of_a_hook_that_allows_nothing(hook, left):
 def test_a_revert_by_a_hook_that_is_known_to_remove_imports(kind, hook, left):
     """A revert in a session is not reported again if the source of one of its hooks already shows it."""
     static = StaticResult(symptoms=(Symptom(kind="PINGPONG", hook="bash x.sh", text="Removes imports."),))
-    seen = SymptomEvidence(
-        id="x",
-        symptom=Symptom(kind=kind, hook=hook, text="Hooks reverted the same change twice."),
-        session=CheckSession(title="x", scenario=Scenario(name="x")),
-        trace=Trace(steps=()),
-        shown_by=(),
-    )
+    found = seen(kind, hook, "Hooks reverted the same change twice.")
 
-    assert bool(independent([seen], static)) == left
+    assert bool(independent([found], static)) == left
 
 
 @pytest.mark.parametrize(
@@ -169,15 +148,9 @@ def test_a_text_that_was_taken_for_an_option(source, said, left):
     """A program's complaint about an option is not reported again if the source shows its cause."""
     static = StaticResult(symptoms=(Symptom(kind="CRASHED", hook="bash x.sh", text=source),))
     text = f"exit code 0 allows, although it says \"grep: {said} option '--x'\""
-    seen = SymptomEvidence(
-        id="x",
-        symptom=Symptom(kind="MANGLED", hook="bash x.sh", text=text),
-        session=CheckSession(title="x", scenario=Scenario(name="x", host="claude-code")),
-        trace=Trace(steps=()),
-        shown_by=(),
-    )
+    found = seen("MANGLED", "bash x.sh", text, host="claude-code")
 
-    assert bool(independent([seen], static)) == left
+    assert bool(independent([found], static)) == left
 
 
 @pytest.mark.slow
@@ -225,15 +198,9 @@ def test_what_a_script_that_could_not_run_shows(harness, tmp_path, mode, left):
 def test_output_where_no_answer_is_read(host, event, left):
     """Output that is no answer is a problem only on an event on which the host reads answers."""
     text = f"{event}: what it printed is no answer that the host knows"
-    seen = SymptomEvidence(
-        id="x",
-        symptom=Symptom(kind="MANGLED", hook="bash x.sh", text=text),
-        session=CheckSession(title="x", scenario=Scenario(name="x", host=host)),
-        trace=Trace(steps=()),
-        shown_by=(),
-    )
+    found = seen("MANGLED", "bash x.sh", text, host=host)
 
-    assert bool(independent([seen], StaticResult())) == left
+    assert bool(independent([found], StaticResult())) == left
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ _PROGRAM = (
 _IN_FOLDER = re.compile(
     rf"(?<![\w.-])((?:\.?venv/bin|node_modules/\.bin|vendor/bin)/{_PROGRAM}|(?<=\./)(?:gradlew|mvnw))(?![\w/.-])"
 )
-# Python itself is no check: it may also run the hook.
 _MODULES = ("pytest", "unittest", "ruff", "mypy", "pyright", "black", "flake8", "pylint", "tox", "nox")
+# Python itself is no check: it may also run the hook.
 _MODULE = re.compile(
     r"(?:\bpython[\d.]*|\bpy|\bsys\.executable|\$\{?PYTHON\w*\}?\"?|[\"']python[\d.]*[\"'])[\s,\"']+-m[\s,\"']+"
     rf"({'|'.join(_MODULES)})\b"
@@ -70,7 +70,7 @@ def failing_stand_ins(files: Mapping[str, str]) -> list[str]:
 
 def is_of_module(path: str) -> bool:
     """Return whether a path is the test double of a module that is run with `python -m`."""
-    return path.removesuffix(".py") in _MODULES and path.endswith(".py")
+    return path.endswith(".py") and path.removesuffix(".py") in _MODULES
 
 
 def words_for(path: str) -> str:

@@ -16,7 +16,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES, read_text
 from pytest_hookharness.campaigns.check.answers.unread_answers import named_hosts
 from pytest_hookharness.campaigns.check.reads.javascript_reads import javascript_reads
-from pytest_hookharness.campaigns.check.reads.key_meanings import TOOL_ROLES, KeyPath, meanings
+from pytest_hookharness.campaigns.check.reads.key_meanings import FILE_KEYS, TOOL_ROLES, KeyPath, meanings
 from pytest_hookharness.campaigns.check.reads.other_starts import has_other_input, is_given_elsewhere
 from pytest_hookharness.campaigns.check.reads.python_reads import python_reads
 from pytest_hookharness.campaigns.check.reads.shell_reads import shell_reads
@@ -27,10 +27,6 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand
 from pytest_hookharness.model.protocol import Hook
 
-# What stands in the input of tools, in the words of any host.
-FILE_KEYS = frozenset(
-    ["file_path", "filePath", "path", "filename", "file", "target_file", "absolute_path"]
-) | {"TargetFile", "AbsolutePath"}
 _OF_TOOLS = (
     frozenset(["content", "new_string", "newString", "newContent", "new_content", "file_text", "new_str"])
     | {"new_source", "contents", "text", "CodeContent"},
@@ -218,9 +214,6 @@ class _Judge:
                 # What the agent said last may stand for all that was said.
                 others = (_LAST,) if "transcript" in key else ()
                 return key if all(map(self._is_unread, (key, *others))) else ""
-        file = next((one for one in self.kinds if one in FILE_KEYS), "")
-        if file and FILE_KEYS.issuperset(keys):
-            return file if self._is_unread(file) else ""
         if sent_by(self.profile.name).intersection(keys) or all(key_words(key) <= _VAGUE for key in keys):
             return ""
         meant = [key for key in self.kinds if all(_is_part(one, key) for one in keys)]

@@ -26,6 +26,10 @@ _OF_RESULTS = frozenset([*_RESULTS, "toolResponse", "toolOutput", "result", "out
 EVENT_NAMES = frozenset(
     ["hook_event_name", "hookEventName", "hook_event", "hookEvent", "hook_name", "hookName", "event"]
 ) | {"event_name", "eventName", "event_type", "eventType"}
+# What stands in the input of tools, in the words of any host.
+FILE_KEYS = frozenset(
+    ["file_path", "filePath", "path", "filename", "file", "target_file", "absolute_path"]
+) | {"TargetFile", "AbsolutePath"}
 # Words for the same thing, and the keys with which hosts send it, the first one that a host has counts.
 _MEANINGS: Sequence[tuple[frozenset[str], Sequence[str]]] = (
     (_OF_RESULTS, _RESULTS),
@@ -51,6 +55,7 @@ _MEANINGS: Sequence[tuple[frozenset[str], Sequence[str]]] = (
         ("error", "error_message"),
     ),
     (EVENT_NAMES, ("hook_event_name", "event_type")),
+    (FILE_KEYS, ("file_path",)),
 )
 # The same, at events of some kinds only.
 _AT_ROLES: Sequence[tuple[frozenset[hosts.Role], frozenset[str], Sequence[str]]] = (

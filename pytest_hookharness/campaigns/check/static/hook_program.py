@@ -43,7 +43,7 @@ _BUILT_IN = re.compile(
 # A script in the person's home, run by itself or by an interpreter.
 _IN_HOME = re.compile(r"\s*(?:[\w./-]+\s+)?[\"']?(?:~|\$HOME|\$\{HOME\})[\"']?/([\w./-]*\w)")
 INTERPRETERS = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*|node|bun|deno|ruby|perl|php|tsx|ts-node")
-# How scripts end at once without a program; not inside of a function or a condition.
+# How scripts end at once where a program is missing; not inside of a function or a condition.
 _ENDS_WITHOUT = re.compile(
     r"^(?:command\s+-v|which|type|hash)\s+(?:-\w+\s+)?[\"']?([\w.+-]+)[\"']?[^|;\n]*\|\|\s*\{?\s*exit\s+0\b"
     r"|^if\s+!\s+(?:command\s+-v|which|type|hash)\s+(?:-\w+\s+)?[\"']?([\w.+-]+)\b[^|;\n]*(?:;\s*|\n\s*)then\s*\n"

@@ -36,6 +36,5 @@ def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
         elif variable and (variable[1] or variable[2]) in names and not _UNSPLIT.search(before):
             # Some hosts put quoted paths for `$NAME`, and none for `${NAME}`.
             found += [] if process.quotes_paths and variable[1] else [variable]
-            place = variable.end() - 1
         place += 1
     return found
