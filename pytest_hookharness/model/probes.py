@@ -155,6 +155,11 @@ class Threshold:
     seconds: float | None = None
     allows_stop: bool = False
 
+    @property
+    def played(self) -> bool:
+        """Whether the run was played on to it, and not only tried ahead."""
+        return not self.at and self.seconds is None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeReport:
@@ -166,6 +171,7 @@ class ProbeReport:
         parts: The state parts; empty if nothing differs.
         threshold: The threshold that was found; ``None`` if there was none within what was tried.
         unclear: Why the probes are inconclusive; empty if they are conclusive.
+        out_of_time: Whether that is because turns had used up their share of the time.
         limits: What the probes did not cover, in sentences.
         unpredictable: Whether a part changes by an unknown rule, so that later values cannot be predicted.
         uncapped: The last turn that was played after this one without the limits of the host; 0 if none was.
@@ -177,6 +183,7 @@ class ProbeReport:
     probes: tuple[Probe, ...] = ()
     threshold: Threshold | None = None
     unclear: str = ""
+    out_of_time: bool = False
     limits: tuple[str, ...] = ()
     unpredictable: bool = False
     uncapped: int = 0

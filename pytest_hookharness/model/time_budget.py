@@ -9,9 +9,6 @@ from contextvars import ContextVar
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 
-# How the reason of an undecided verdict begins if the budget ended.
-USED_UP = "time budget used up"
-
 
 class BudgetEnded(Exception):
     """The time ended in the middle of a step, which is a clause such as ``/usr/lib/x was read``."""

@@ -12,7 +12,6 @@ from typing import Literal, TypeAlias, assert_never, get_args
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.protocol import Rule
-from pytest_hookharness.model.time_budget import USED_UP
 from pytest_hookharness.model.trace import Change
 
 VerdictName: TypeAlias = Literal[
@@ -26,6 +25,29 @@ BY_REFUSALS = frozenset[VerdictName](["livelock", "capped", "lockout"])
 OBSERVED = frozenset[VerdictName](["terminated", "hung"])
 # If the sessions of several agents end in different ways, the first of these that one has is the verdict.
 WORST_FIRST: tuple[VerdictName, ...] = ("hung", "recursing", "undecided")
+
+# What kept a verdict open, as far as advice depends on it; sentences say it in full.
+# ``turns``: all turns that were wanted were played.
+# ``time``: the budget ended the run, or ``time for turns``: the share of it that turns may use.
+# ``ended early``: the session ended before a stop was allowed.
+# ``two results``: the same state led to two results.
+# ``clock``: not all programs saw the moved clock.
+# ``answer too long``: not all of it was kept.
+# The other three still ran at the end.
+OpenReason: TypeAlias = Literal[
+    "turns",
+    "time",
+    "time for turns",
+    "interrupted",
+    "ended early",
+    "two results",
+    "clock",
+    "answer too long",
+    "process of a hook",
+    "process of a command",
+    "hook in the background",
+]
+_OUT_OF_TIME = frozenset[OpenReason](["time", "time for turns"])
 
 # How a host's session ends; a run ends so too, or by a limit or a proof of the harness.
 SessionEnd: TypeAlias = Literal["stopped", "capped", "halted", "waiting", "idle"]
@@ -73,15 +95,21 @@ class WithoutCap:
     Attributes:
         name: ``terminated`` (they allow the stop), ``livelock`` (they never do) or ``undecided``.
         why: What shows it, in words.
+        reasons: What kept it open; empty unless it is undecided.
+        played: Whether turns without the cap were played, and not only experiments.
+        by_chance: Whether hooks draw numbers on which it may depend.
     """
 
     name: Literal["terminated", "livelock", "undecided"]
     why: str
+    reasons: frozenset[OpenReason] = frozenset()
+    played: bool = False
+    by_chance: bool = False
 
     @property
     def is_open(self) -> bool:
         """Whether it is unknown, and a play without the cap in the rest of the time could show it."""
-        return self.name == "undecided" and USED_UP not in self.why
+        return self.name == "undecided" and not self.reasons & _OUT_OF_TIME
 
 
 # The condition of what masked evidence proves, after the claim.
@@ -182,6 +210,14 @@ class Lockout:
     moves: tuple[Move, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why a verdict does not hold: in words, and what advice depends on."""
+
+    why: str
+    reasons: frozenset[OpenReason] = frozenset()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undecided:
     """
@@ -189,6 +225,7 @@ class Undecided:
 
     Attributes:
         why: What ended the simulation.
+        reasons: What kept it open, as far as advice depends on it.
         changed: Files that differed between the last turns, if no state occurred again.
         masks: Masks with which the last turns repeat, as tried on the states of the run.
         cap: The effect that the host's cap would have on the loop; ``None`` if it has none.
@@ -197,10 +234,16 @@ class Undecided:
 
     turn: int
     why: str
+    reasons: frozenset[OpenReason] = frozenset()
     changed: tuple[Change, ...] = ()
     masks: tuple[str, ...] = ()
     cap: Cap | None = None
     running: tuple[str, ...] = ()
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether the time budget left it open."""
+        return bool(self.reasons & _OUT_OF_TIME)
 
 
 Verdict: TypeAlias = Terminated | Capped | Livelock | Hung | Recursing | Lockout | Undecided

@@ -27,8 +27,8 @@ from pytest_hookharness.judging.verdict.assumptions import (
     without_unobserved,
 )
 from pytest_hookharness.judging.verdict.conclusion import form_conclusion, name_chance
+from pytest_hookharness.judging.verdict.judge_input import JudgeInput
 from pytest_hookharness.judging.verdict.run_end import RunEnd
-from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import Expectation
@@ -108,7 +108,8 @@ def conclude_session(
     )
     verdict = formed.verdict
     if _is_blind(testbed) and isinstance(verdict, verdicts.Terminated):
-        verdict = verdicts.Undecided(turn=verdict.turn, why=f"the session ended, but {_BLIND}")
+        doubt = verdicts.Doubt(f"the session ended, but {_BLIND}", frozenset(["ended early"]))
+        verdict = verdicts.Undecided(turn=verdict.turn, why=doubt.why, reasons=doubt.reasons)
     formed = verdicts.Conclusion(
         verdict,
         findings=(*formed.findings, *evidence.findings),

@@ -16,7 +16,15 @@ from collections.abc import Callable, Iterator
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import LOOKED_FOR, Outcome
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided, verdict_name
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Doubt,
+    Livelock,
+    OpenReason,
+    Terminated,
+    Undecided,
+    verdict_name,
+)
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 # Seconds that such a process gets, as while a model answers, and turns that are played after the first one.
@@ -31,6 +39,8 @@ _SERVES = re.compile(
 )
 _SLEEPS = re.compile(r"(?:\S*/)?sleep [\d.]+[smhd]?$")
 
+_IN_BACKGROUND: OpenReason = "hook in the background"
+
 # Plays the same scenario until the host ends it; nothing if the time ended before.
 Replay = Callable[[Settings], Outcome | None]
 
@@ -42,35 +52,43 @@ class _Left:
 
     Attributes:
         what: Its command, who left it running, and how it was ended, in words.
+        reason: What it is, for the advice on the verdict.
         will_end: Whether it is assumed to end by itself. If a hook leaves a process running, this holds only
             for `sleep`: others are assumed to be servers, which change nothing by themselves. It holds for
             commands of the agent and hooks in the background, unless they look like a server.
-        in_background: Whether it is a hook in the background.
     """
 
     turn: int
     what: str
+    reason: OpenReason
     will_end: bool
-    in_background: bool = False
+
+    def doubt(self, seen: str) -> Doubt:
+        """Return the doubt that follows from what was seen of it."""
+        return Doubt(self.what + seen, frozenset([self.reason]))
 
 
 class _NoTime(Exception):
     """The time ended before a further run did."""
 
 
-def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock: Callable[[], float]) -> str:
+def find_difference(
+    outcome: Outcome, settings: Settings, replay: Replay, clock: Callable[[], float]
+) -> Doubt | None:
     """
-    Return why a verdict does not hold if what was left running lives on; empty if it holds, or none is known.
+    Return why a verdict does not hold if what was left running lives on; ``None`` if none is known.
 
     The settings limit all further runs together; the clock measures their time.
     """
     ended = isinstance(outcome.verdict, Terminated)
     # A host does not wait for a hook in the background; the session that ended did not wait either.
-    left = next((one for one in _left_running(outcome.trace) if not (ended and one.in_background)), None)
+    left = next(
+        (one for one in _left_running(outcome.trace) if not (ended and one.reason == _IN_BACKGROUND)), None
+    )
     # Fake agents have their own rule for what hooks leave running.
     decided = isinstance(outcome.verdict, Terminated | Livelock | Capped) and not outcome.scenario.fake_agents
     if left is None or not decided:
-        return ""
+        return None
     began, given = clock(), max(_LEAST, settings.wall)
 
     def play(linger: float | None, turns: int) -> Outcome:
@@ -82,22 +100,22 @@ def find_difference(outcome: Outcome, settings: Settings, replay: Replay, clock:
 
     try:
         if found := _find_other_end(outcome, play, settings.turns or outcome.iterations):
-            return f"{left.what}; if it stays alive, {found}"
+            return left.doubt(f"; if it stays alive, {found}")
     except _NoTime:
-        return f"{left.what}, and no time was left to play the session with it alive"
+        return left.doubt(", and no time was left to play the session with it alive")
     if ended:
-        return ""
+        return None
     try:
         longer = play(_LINGER, left.turn + _TURNS_LATER)
     except _NoTime:
-        return ""
+        return None
     if isinstance(longer.verdict, Terminated):
-        return f"{left.what}; if it may run for {_LINGER:g} s more, {_describe(longer)}"
+        return left.doubt(f"; if it may run for {_LINGER:g} s more, {_describe(longer)}")
     # A hook that looks for no missing file does not wait for such work.
     waits = any(LOOKED_FOR in one for one in outcome.assumptions)
     if waits and (working := next((one for one in _left_running(longer.trace) if one.will_end), None)):
-        return f"{working.what}; with more time it still ran, and what it changes at its end is unknown"
-    return ""
+        return working.doubt("; with more time it still ran, and what it changes at its end is unknown")
+    return None
 
 
 def _find_other_end(outcome: Outcome, play: Callable[[float | None, int], Outcome], turns: int) -> str:
@@ -117,7 +135,7 @@ def _end(outcome: Outcome) -> tuple[str, int] | None:
     match outcome.verdict:
         case Livelock() | Capped():
             return None
-        case Undecided(why=why) if why.startswith("no end"):
+        case Undecided(reasons=reasons) if "turns" in reasons:
             return None
         case verdict:
             return verdict_name(verdict), verdict.turn
@@ -141,12 +159,13 @@ def _left_running(trace: Trace) -> Iterator[_Left]:
     for step, call in trace.performed():
         for process in call.run.leftovers if call.run is not None else ():
             what = f"`{process.command}`, which the agent's command left running, was ended with it"
-            yield _Left(step.turn, what, will_end=not _SERVES.search(process.command))
+            will_end = not _SERVES.search(process.command)
+            yield _Left(step.turn, what, "process of a command", will_end=will_end)
     for step, hook_run in trace.hook_runs():
         for process in hook_run.run.leftovers if hook_run.run is not None else ():
             what = f"`{process.command}`, which a hook left running, was ended with the hook run"
-            yield _Left(step.turn, what, will_end=bool(_SLEEPS.match(process.command)))
+            yield _Left(step.turn, what, "process of a hook", will_end=bool(_SLEEPS.match(process.command)))
         if hook_run.run is not None and hook_run.run.cut_in_background:
             what = f"`{hook_run.hook.command}`, which runs in the background, was ended before its time"
             works = not _SERVES.search(hook_run.hook.command)
-            yield _Left(step.turn, what, will_end=works, in_background=True)
+            yield _Left(step.turn, what, _IN_BACKGROUND, will_end=works)

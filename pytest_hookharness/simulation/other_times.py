@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from pytest_hookharness.judging.findings.finding_catalogue import FLAKY
 from pytest_hookharness.judging.verdict.conclusion import judge_paces, judge_unplayed_times
-from pytest_hookharness.judging.verdict.run_end import why_undecided_run
+from pytest_hookharness.judging.verdict.run_end import doubt_of_hook_runs
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.outcome import Outcome
@@ -70,7 +70,7 @@ class OtherTimes:
         played = rerun(scenario, replace(settings, wall=wall), self._resources, later=later)
         self._used = self._given if played is None else self._used + played.used
         # If our own time limit cut a run, the further decisions of its hooks are unknown.
-        if played is None or played.gap or why_undecided_run(played.outcome.trace):
+        if played is None or played.gap or doubt_of_hook_runs(played.outcome.trace):
             raise _Inconclusive
         return played
 

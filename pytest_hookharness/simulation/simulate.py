@@ -93,7 +93,7 @@ def _with_hooks_alone(
 def _with_repeats(run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources) -> SingleRun:
     """Return a run with how its session goes when it is played again, if its hooks draw random numbers."""
     from pytest_hookharness.judging.verdict.conclusion import differ, judge_repeats, was_cut
-    from pytest_hookharness.judging.verdict.run_end import why_undecided_run
+    from pytest_hookharness.judging.verdict.run_end import doubt_of_hook_runs
 
     if was_cut(run.outcome):
         return run
@@ -104,7 +104,7 @@ def _with_repeats(run: SingleRun, scenario: Scenario, settings: Settings, resour
             repeat = rerun(replace(scenario, until="guard"), replace(again, wall=given - used), resources)
             used += given if repeat is None else repeat.used
             # After a cut by our own time limit, the course of the run is unknown.
-            if repeat is not None and not why_undecided_run(repeat.outcome.trace):
+            if repeat is not None and not doubt_of_hook_runs(repeat.outcome.trace):
                 repeats.append(repeat.outcome)
     except KeyboardInterrupt:
         raise Interrupted(run.outcome) from None

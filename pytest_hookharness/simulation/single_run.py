@@ -19,7 +19,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded, granted, limited_to, remaining
-from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
+from pytest_hookharness.model.verdicts import Capped, Doubt, Livelock, Terminated
 from pytest_hookharness.simulation import left_running
 from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn, Passing
 from pytest_hookharness.simulation.probing import time_shift
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # Seconds in which a run can be judged, however little is left of its budget.
 _CONCLUDING = 2.0
-_UNCHECKED = "no time was left to check the run with a moved clock by a second one"
+_UNCHECKED = Doubt("no time was left to check the run with a moved clock by a second one")
 
 # A source without any of these does not ask for the time.
 _TIME_WORD = re.compile(
@@ -192,7 +192,7 @@ def run_once(
         again = settings.probes and not outcome.scenario.cover
         if again and (doubt := _check_again(outcome, settings, resources, testbed, began)):
             with granted(_CONCLUDING):
-                outcome = session.conclude(RunEnd(how="disagreed", turn=session.turn, why=doubt))
+                outcome = session.conclude(RunEnd.by_doubt(session.turn, doubt))
         if settings.keep and (settings.keep_passing or not outcome.passed):
             outcome = replace(outcome, kept_workspace=str(testbed.workspace.keep()))
         if before_close is not None:
@@ -245,10 +245,10 @@ def _add_detach(scenario: Scenario) -> Scenario:
     return with_detach(scenario)
 
 
-def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources, gap: str) -> str:
+def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources, gap: str) -> Doubt | None:
     """Return why the verdict does not hold if some program may not have seen a moved clock, or nothing."""
     if not isinstance(outcome.verdict, Terminated | Capped | Livelock):
-        return ""
+        return None
     # File times are not part of the state. A state can therefore repeat while files grow older, which would
     # end the second run too early; so only the cap ends it.
     scenario = replace(outcome.scenario, until="guard")
@@ -263,7 +263,7 @@ def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources, gap:
 
 def _check_again(
     outcome: Outcome, settings: Settings, resources: Resources, testbed: Testbed, began: float
-) -> str:
+) -> Doubt | None:
     """Return why the verdict does not hold, by a second run or by those with living processes; or nothing."""
     clock = testbed.slot.clock
 

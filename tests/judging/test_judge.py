@@ -16,8 +16,9 @@ from pytest_hookharness.judging.verdict.assumptions import (
     gather_assumptions,
 )
 from pytest_hookharness.judging.verdict.conclusion import form_conclusion
+from pytest_hookharness.judging.verdict.judge_input import JudgeInput
 from pytest_hookharness.judging.verdict.run_end import RunEnd
-from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
+from pytest_hookharness.judging.verdict.verdict import judge
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Edit, Prompt, Stop
 from pytest_hookharness.model.probes import PerturbationKind, Probe, ProbeEffect, ProbeReport, ProbeResult
@@ -297,6 +298,32 @@ def test_a_run_that_time_cut_proves_nothing_by_its_turns() -> None:
         end = RunEnd(how="wall", turn=4, why="time budget used up")
         case = JudgeInput(refusals("xaaa"), end, lasso=Lasso(2, 1), observed=observed)
         assert isinstance(judge(case), Livelock) == proved
+
+
+@pytest.mark.parametrize(
+    ("end", "reasons"),
+    [
+        (RunEnd(how="turns", turn=4), {"turns"}),
+        (RunEnd(how="turns", turn=4, why="events followed each other"), set()),
+        (RunEnd(how="wall", turn=4), {"time"}),
+        (RunEnd(how="wall", turn=4, reasons=frozenset(["time for turns"])), {"time for turns"}),
+        (RunEnd(how="interrupted", turn=4), {"interrupted"}),
+        (RunEnd(how="stopped", turn=4), {"ended early"}),
+        (RunEnd(how="disagreed", turn=4, why="x", reasons=frozenset(["clock"])), {"clock"}),
+    ],
+)
+def test_an_open_verdict_says_what_kept_it_open(end: RunEnd, reasons: set[str]) -> None:
+    """Advice and check ask for the kind of the reason, whatever its words are."""
+    verdict = judge(JudgeInput(refusals("wxyz"), end))
+    assert isinstance(verdict, Undecided)
+    assert verdict.reasons == reasons
+
+
+def test_one_state_with_two_results_is_a_reason_of_its_own() -> None:
+    """What decides lies outside of the state then, whatever ended the run."""
+    verdict = judge(JudgeInput(refusals("wxyz"), RunEnd(how="turns", turn=4), flaky=True))
+    assert isinstance(verdict, Undecided)
+    assert verdict.reasons == {"turns", "two results"}
 
 
 @pytest.mark.parametrize("how", ["lasso", "progression"])

@@ -100,6 +100,7 @@ def test_a_hook_without_any_limit_gets_no_number():
 OUT_OF_TIME = Undecided(
     turn=2,
     why="time budget used up: 60 s for 2 of 200 turns; all turns may need 87m",
+    reasons=frozenset(["time"]),
     running=("./check.sh",),
 )
 
@@ -118,7 +119,7 @@ OUT_OF_TIME = Undecided(
         (replace(OUT_OF_TIME, running=()), 3, 6.0, "--budget 2m (in pytest --hook-budget 2m) is time for 4"),
         (replace(OUT_OF_TIME, running=()), 3, 0.1, "Give the run more turns or time (--turns, --budget)"),
         (replace(OUT_OF_TIME, changed=FILE), 3, 6.0, "If the changing files are a threshold"),
-        (replace(OUT_OF_TIME, why="time budget used up: a third of 60 s"), 3, 6.0, "Give the run more turns"),
+        (replace(OUT_OF_TIME, reasons=frozenset(["time for turns"])), 3, 6.0, "Give the run more turns"),
     ],
 )
 def test_a_few_slow_turns_may_be_enough_for_a_verdict(verdict, turns, wall, said):
@@ -151,7 +152,7 @@ def test_more_turns_are_advised_only_where_fewer_are_allowed(turns, told):
     """A run that may have as many turns and that time ended needs time."""
     ahead = Threshold(at="x", what="the stop is allowed", turn=120, allows_stop=True)
     report = ProbeReport(turn=3, period=1, threshold=ahead)
-    undecided = Undecided(turn=88, why="time budget used up")
+    undecided = Undecided(turn=88, why="time budget used up", reasons=frozenset(["time"]))
 
     assert told in advised(undecided, 1, probes=(report,), scenario=Scenario(name="x", turns=turns))
 
@@ -299,11 +300,7 @@ def test_no_play_without_the_cap_is_advised_where_only_time_ends_it():
 )
 def test_a_doubt_about_a_moved_clock_is_met_by_the_kernel(scenario, keys):
     """Where hooks do not see the clock of the scenario, the advice is to let the kernel show it to them."""
-    why = (
-        "with a moved clock it allows the stop in turn 150, and with all files made older it never allows it"
-    )
-
-    said = advised(Undecided(turn=150, why=why, cap=CAP), scenario=scenario)
+    said = advised(Undecided(turn=150, why="", reasons=frozenset(["clock"]), cap=CAP), scenario=scenario)
 
     assert said.startswith("Run it where the kernel lets processes be traced")
     assert said.endswith(f"see the time that {keys} lets pass.")
@@ -311,20 +308,22 @@ def test_a_doubt_about_a_moved_clock_is_met_by_the_kernel(scenario, keys):
 
 
 @pytest.mark.parametrize(
-    ("why", "said"),
+    ("reason", "said"),
     [
-        ("`./p.sh`, which runs in the background, was ended before its time", "`hook_timeout: 30s`"),
-        ("the session ended while the refusal of the last stop still stood", "Let the script go on"),
-        ("no end and no repeated state in 2 turns", "Give the run more turns or time (--turns, --budget)."),
+        ("hook in the background", "`hook_timeout: 30s`"),
+        ("process of a hook", "Let the hook wait for that process"),
+        ("process of a command", "End that process in the agent's script"),
+        ("ended early", "Let the script go on"),
+        ("turns", "Give the run more turns or time (--turns, --budget)."),
     ],
 )
-def test_an_open_verdict_is_advised_by_its_cause(why, said):
+def test_an_open_verdict_is_advised_by_its_cause(reason, said):
     """More turns are advised only where they may help, and the words do not say that no stop was tried."""
-    text = advised(Undecided(turn=2, why=why, cap=None), origin=ORIGIN)
+    text = advised(Undecided(turn=2, why="", reasons=frozenset([reason])), origin=ORIGIN)
 
     assert said in text
     assert "tries to stop" not in text
-    assert ("more turns" in text) is why.startswith("no end")
+    assert ("more turns" in text) is (reason == "turns")
 
 
 @pytest.mark.parametrize(("uncapped", "shown"), [(0, True), (200, False)])

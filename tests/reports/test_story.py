@@ -717,7 +717,7 @@ def test_the_most_severe_broken_expectation_comes_first() -> None:
         ),
         (Undecided(turn=1, why="no end", changed=CHANGED), trace(STOP), "raise `turns`"),
         (
-            Undecided(turn=1, why="the same state led to two results in turn 1"),
+            Undecided(turn=1, why="", reasons=frozenset(["two results"])),
             trace(STOP),
             "a folder can be added with `cover`",
         ),

@@ -211,10 +211,11 @@ def test_two_runs_that_agree_leave_no_doubt(play):
     """Runs with the same decisions raise no doubt, and runs with different ones raise one."""
     refusing, letting = play(hooks={"Stop": REFUSE}, env=OFF), play(hooks={"Stop": "true"})
 
-    assert find_doubt(refusing, refusing, "no trace") == ""
+    assert find_doubt(refusing, refusing, "no trace") is None
     doubt = find_doubt(refusing, letting, "no trace")
-    assert doubt.endswith(": no trace")
-    line = first_line(replace(refusing, verdict=Undecided(turn=1, why=doubt), violations=()))
+    assert doubt.why.endswith(": no trace")
+    assert doubt.reasons == {"clock"}
+    line = first_line(replace(refusing, verdict=Undecided(turn=1, why=doubt.why), violations=()))
     assert "never allows the stop, and with" in line
     assert "allows the stop in turn 1:" in line
 

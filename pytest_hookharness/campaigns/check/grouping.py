@@ -37,7 +37,6 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.time_budget import USED_UP
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Undecided
 
@@ -229,7 +228,7 @@ def summarise(
 
 def is_cut(outcome: Outcome) -> bool:
     """Return whether the time budget ended a session."""
-    return isinstance(outcome.verdict, Undecided) and outcome.verdict.why.startswith(USED_UP)
+    return isinstance(outcome.verdict, Undecided) and outcome.verdict.is_out_of_time
 
 
 def _describe_cut(played: Sequence[PlayedSession]) -> Iterator[str]:

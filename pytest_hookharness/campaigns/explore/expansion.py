@@ -21,8 +21,8 @@ from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.recurrence.cycle import build_state, changes
 from pytest_hookharness.judging.verdict import conclusion
+from pytest_hookharness.judging.verdict.judge_input import JudgeInput
 from pytest_hookharness.judging.verdict.run_end import RunEnd
-from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model.exploration import LATE, Expansion, Successor
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act, Move, Script

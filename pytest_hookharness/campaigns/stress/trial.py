@@ -18,7 +18,7 @@ from pytest_hookharness.campaigns.stress.mutation import Evidence, Mutation, str
 from pytest_hookharness.campaigns.stress.mutations.environment import find_first_failure
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.comparison.fault_outcome import is_declared
-from pytest_hookharness.judging.verdict.run_end import why_undecided_run
+from pytest_hookharness.judging.verdict.run_end import doubt_of_hook_runs
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Direction, TrialResult
 from pytest_hookharness.model.outcome import Outcome
@@ -98,7 +98,7 @@ class Trials:
         self._unchanged = Controls(self._free)
         self._faultless = Controls(self.fixed)
         self._replay = ReplayScript.of(base.trace)
-        self._was_cut = bool(why_undecided_run(base.trace))
+        self._was_cut = bool(doubt_of_hook_runs(base.trace))
         self._hooks = tuple(dict.fromkeys(hook_run.hook.command for _, hook_run in base.trace.hook_runs()))
 
     def attempt(self, trial: Mutation, faultless: Trace, play: Play) -> TrialOutcome:
@@ -106,8 +106,8 @@ class Trials:
 
         def play_to_the_end(scenario: Scenario) -> Outcome:
             outcome = play(scenario)
-            if why := why_undecided_run(outcome.trace):
-                raise UnknownDecisionError(why)
+            if doubt := doubt_of_hook_runs(outcome.trace):
+                raise UnknownDecisionError(doubt.why)
             return outcome
 
         # If the run without a mutation was cut, cut runs are compared with it too.

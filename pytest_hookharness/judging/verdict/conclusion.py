@@ -19,7 +19,8 @@ from pytest_hookharness.judging.verdict.assumptions import (
     gather_assumptions,
     without_unobserved,
 )
-from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
+from pytest_hookharness.judging.verdict.judge_input import JudgeInput
+from pytest_hookharness.judging.verdict.verdict import judge
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.background import Denial
 from pytest_hookharness.model.expectations import counted
@@ -110,7 +111,7 @@ def judge_without_cap(outcome: Outcome, alone: Outcome) -> Outcome:
     match alone.verdict:
         case verdicts.Terminated(turn=turn):
             why = f"the hooks allow the stop in turn {turn} (played again)"
-            without = verdicts.WithoutCap(name="terminated", why=why)
+            without = verdicts.WithoutCap(name="terminated", why=why, played=True)
         case verdicts.Livelock(evidence="driven", matters=matters):
             why = f"the hooks did not allow the stop in {turns} (played again; driven evidence: it could "
             without = verdicts.WithoutCap(name="livelock", why=f"{why}depend on {' and '.join(matters)})")
@@ -124,8 +125,8 @@ def judge_without_cap(outcome: Outcome, alone: Outcome) -> Outcome:
             masked = verdicts.IF_MASKED if evidence == "masked" else ""
             why = f"the hooks never allow the stop{masked} (played again; {evidence} evidence)"
             without = verdicts.WithoutCap(name="livelock", why=why)
-        case verdicts.Undecided(why=why):
-            without = verdicts.WithoutCap(name="undecided", why=why)
+        case verdicts.Undecided(why=why, reasons=reasons):
+            without = verdicts.WithoutCap(name="undecided", why=why, reasons=reasons)
         case _:
             return outcome
     return with_verdict(outcome, replace(verdict, without=without))

@@ -11,7 +11,6 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import Threshold
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import Rule, is_afterwards
-from pytest_hookharness.model.time_budget import USED_UP
 from pytest_hookharness.model.trace import (
     REPORTED_COUNTS,
     Change,
@@ -23,8 +22,10 @@ from pytest_hookharness.model.trace import (
     Step,
     Trace,
 )
-from pytest_hookharness.model.verdicts import RunEnding
+from pytest_hookharness.model.verdicts import Doubt, OpenReason, RunEnding
 
+# How the reason begins if the budget ended.
+USED_UP = "time budget used up"
 # The time for experiments, in turns, where a budget is recommended.
 _EXPERIMENTS = 60
 
@@ -72,6 +73,7 @@ class RunEnd:
             something else happens in a state that is out of reach. ``disagreed``: such a state was reached,
             and it did not happen.
         why: One sentence about it; empty if ``how`` says everything.
+        reasons: What keeps the verdict open besides what ``how`` says.
         status: The host's own word for it, if it has one.
         finishing: Tools whose call is an attempt to stop.
         running: Commands of the hooks that were running when the time budget ended.
@@ -80,10 +82,16 @@ class RunEnd:
     how: RunEnding
     turn: int
     why: str = ""
+    reasons: frozenset[OpenReason] = frozenset()
     rule: Rule | None = None
     status: str = ""
     finishing: tuple[str, ...] = ()
     running: tuple[str, ...] = ()
+
+    @classmethod
+    def by_doubt(cls, turn: int, doubt: Doubt) -> RunEnd:
+        """Return the end of a run that a further run contradicts."""
+        return cls(how="disagreed", turn=turn, why=doubt.why, reasons=doubt.reasons)
 
 
 def first_override(trace: Trace) -> tuple[Step, HookEvent] | None:
@@ -91,15 +99,16 @@ def first_override(trace: Trace) -> tuple[Step, HookEvent] | None:
     return next(((step, hooked) for step, hooked in trace.hooked() if hooked.decision.overridden), None)
 
 
-def why_undecided_run(trace: Trace) -> str:
-    """Return which hook run the harness cut before it decided, or its answer, and why; empty if none."""
+def doubt_of_hook_runs(trace: Trace) -> Doubt | None:
+    """Return which hook run the harness cut before it decided, or its answer, and why; ``None`` if none."""
     for step, hook_run in trace.hook_runs():
         ending = hook_run.ending
         if hook_run.answer_is_lost and not (
             is_afterwards(hook_run.hook.event) and _is_over(trace, step.number)
         ):
             kept = (hook_run.reply.fault or "").removeprefix("too-long: ")
-            return f"what {name_of(hook_run)} decided in turn {step.turn} is unknown: {kept}"
+            why = f"what {name_of(hook_run)} decided in turn {step.turn} is unknown: {kept}"
+            return Doubt(why, frozenset(["answer too long"]))
         if not isinstance(ending, TimedOut) or ending.by is not Cut.HOOK_TIMEOUT:
             continue
         if is_afterwards(hook_run.hook.event) and _is_over(trace, step.number):
@@ -107,11 +116,11 @@ def why_undecided_run(trace: Trace) -> str:
         if hook_run.cut_too_early or _leaves_running(trace):
             limit = hook_run.host_limit
             waits = "without a limit" if math.isinf(limit) else f"up to {limit:g} s"
-            return (
+            return Doubt(
                 f"what {name_of(hook_run)} would have decided in turn {step.turn} is unknown: it was cut "
                 f"after the hook timeout of {ending.after:g} s, and the host waits {waits}"
             )
-    return ""
+    return None
 
 
 def name_of(hook_run: HookRun) -> str:
@@ -249,7 +258,7 @@ def describe_threshold_ahead(threshold: Threshold, subject: str = "it") -> str:
             f"no turn that was played ended the session, and {subject} would {what} after "
             f"{threshold.at} (tried ahead, not played)"
         )
-    if not threshold.at:
+    if threshold.played:
         return f"{subject} {what} in turn {threshold.turn:,} (played on)"
     return f"{subject} would {what} at {threshold.at}, in turn {threshold.turn:,} (tried ahead, not played)"
 

@@ -8,76 +8,42 @@ lasso that was not repeated is no `livelock`, and the rest is `undecided`. Every
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, replace
+from dataclasses import replace
 from typing import Literal, assert_never
 
 from pytest_hookharness.judging.findings.session_findings import find_chain
 from pytest_hookharness.judging.recurrence import cycle
 from pytest_hookharness.judging.verdict.assumptions import clock_was_read, gather_assumptions
+from pytest_hookharness.judging.verdict.doubts import find_doubts, join_doubts
+from pytest_hookharness.judging.verdict.judge_input import JudgeInput
 from pytest_hookharness.judging.verdict.run_end import (
+    USED_UP,
     RunEnd,
     describe_threshold_ahead,
+    doubt_of_hook_runs,
     first_override,
     name_of,
     newest_difference,
     state_difference,
     why_stop_not_allowed,
-    why_undecided_run,
 )
 from pytest_hookharness.model import verdicts
-from pytest_hookharness.model.expectations import Expectation, counted, first_few
-from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.probes import ProbeReport
+from pytest_hookharness.model.expectations import counted, first_few
 from pytest_hookharness.model.processes import HeldOpen, TimedOut
-from pytest_hookharness.model.protocol import Basis, Rule, Ruling, SettingsProblem
-from pytest_hookharness.model.reads import ObservedCycle
-from pytest_hookharness.model.time_budget import USED_UP
-from pytest_hookharness.model.trace import REPORTED_COUNTS, HookEvent, Trace
+from pytest_hookharness.model.protocol import Basis, Rule, Ruling
+from pytest_hookharness.model.trace import REPORTED_COUNTS, HookEvent
 
-_NO_EXPECTATION = Expectation()
 _SHOWN = 3  # masked paths that are named
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeInput:
-    """
-    Everything that a run is judged by.
-
-    Attributes:
-        cap: What the host's cap would do, or did.
-        limits: What else of the host would end a loop.
-        lasso: The lasso that the loop pursued, confirmed or not; the judge checks the proof again.
-        flaky: The loop saw one state lead to two results.
-        masked: State paths that differed and were ignored because of a mask.
-        assumptions: What a proof rests on besides the standing assumptions, in sentences.
-        configured: The events with configured hooks; ``None`` if that is unknown.
-        probing: The newest probes, if there were any.
-        observed: The cycle whose reads were observed; ``None`` if there is none.
-        expect: What the scenario expects; some findings are broken expectations.
-    """
-
-    trace: Trace
-    end: RunEnd
-    _: KW_ONLY
-    cap: verdicts.Cap | None = None
-    limits: tuple[verdicts.Limit, ...] = ()
-    lasso: cycle.Lasso | None = None
-    flaky: bool = False
-    masked: frozenset[str] = frozenset()
-    assumptions: tuple[str, ...] = ()
-    problems: tuple[SettingsProblem, ...] = ()
-    configured: tuple[str, ...] | None = None
-    probing: ProbeReport | None = None
-    observed: ObservedCycle | None = None
-    expect: Expectation = _NO_EXPECTATION
 
 
 def judge(case: JudgeInput) -> verdicts.Verdict:
     """Return the verdict on a run; `undecided` if it rests on a hook run that the harness cut too early."""
     verdict = _judge(case)
     open_end = isinstance(verdict, verdicts.Undecided | verdicts.Recursing)
-    why = "" if open_end else why_undecided_run(case.trace)
-    return verdicts.Undecided(turn=case.end.turn, why=why) if why else verdict
+    doubt = None if open_end else doubt_of_hook_runs(case.trace)
+    if doubt is None:
+        return verdict
+    return verdicts.Undecided(turn=case.end.turn, why=doubt.why, reasons=doubt.reasons)
 
 
 def _judge(case: JudgeInput) -> verdicts.Verdict:
@@ -107,14 +73,16 @@ def _judge(case: JudgeInput) -> verdicts.Verdict:
         case "progression":
             return _progression(case) or _undecided(case, _unproved(case, "turns were similar"))
         case "threshold" | "disagreed":
-            return _undecided(case, end.why)
+            return _undecided(case, end.why, *end.reasons)
         case "turns":
-            return _cut(case, end.why or f"no end{_no_repeat(case)} in {turns}")
+            if end.why:
+                return _cut(case, end.why)
+            return _cut(case, f"no end{_no_repeat(case)} in {turns}", "turns")
         case "wall":
             why = end.why or f"{USED_UP}: no end{_no_repeat(case)} in {turns}"
-            return _cut(case, why)
+            return _cut(case, why, *(end.reasons or ("time",)))
         case "interrupted":
-            return _cut(case, f"interrupted after {turns}")
+            return _cut(case, f"interrupted after {turns}", "interrupted")
         case _:
             assert_never(end.how)
 
@@ -153,7 +121,7 @@ def _ended(case: JudgeInput) -> verdicts.Verdict:
     if first_override(case.trace) is not None:
         return _capped(case)
     if reason := why_stop_not_allowed(case.trace, case.end):
-        return verdicts.Undecided(turn=case.end.turn, why=reason)
+        return verdicts.Undecided(turn=case.end.turn, why=reason, reasons=frozenset(["ended early"]))
     return verdicts.Terminated(turn=case.end.turn)
 
 
@@ -182,16 +150,22 @@ def _without_cap(case: JudgeInput) -> verdicts.WithoutCap:
     """Return what the hooks themselves would do about the loop that the host ended."""
     loop = _proof(case) or _progression(case)
     if loop is not None:
-        return verdicts.WithoutCap(name="livelock", why=_describe_loop(case, loop))
+        why = _describe_loop(case, loop)
+        return verdicts.WithoutCap(name="livelock", why=why)
     threshold = case.probing.threshold if case.probing is not None else None
     if threshold is not None:
         allows = threshold.allows_stop and threshold.turn is not None
-        chance = "; chance may decide that" if case.observed and case.observed.influences.chance else ""
-        why = describe_threshold_ahead(threshold, "the hooks") + chance
-        return verdicts.WithoutCap(name="terminated" if allows else "undecided", why=why)
+        by_chance = case.observed is not None and case.observed.influences.chance
+        why = describe_threshold_ahead(threshold, "the hooks") + "; chance may decide that" * by_chance
+        name: Literal["terminated", "undecided"] = "terminated" if allows else "undecided"
+        played = threshold.played
+        return verdicts.WithoutCap(name=name, why=why, played=played, by_chance=by_chance)
     conflict = cycle.find_contradiction(case.trace.states)
-    doubts = "; ".join(_doubts(case, conflict))
-    return verdicts.WithoutCap(name="undecided", why=doubts) if doubts else verdicts.UNKNOWN_WITHOUT_CAP
+    doubts = [*find_doubts(case, conflict)]
+    if not doubts:
+        return verdicts.UNKNOWN_WITHOUT_CAP
+    why, reasons = join_doubts(doubts)
+    return verdicts.WithoutCap(name="undecided", why=why, reasons=reasons)
 
 
 def _find_masks(case: JudgeInput) -> tuple[str, ...]:
@@ -219,13 +193,13 @@ def _cap_of(end: RunEnd, hooked: HookEvent | None) -> verdicts.Cap:
     return verdicts.Cap(overrides=None, why=why, rule=rule or Rule(why, Basis.ASSUMED, "the simulation"))
 
 
-def _cut(case: JudgeInput, why: str) -> verdicts.Verdict:
+def _cut(case: JudgeInput, why: str, *reasons: verdicts.OpenReason) -> verdicts.Verdict:
     # The last turn may have completed a lasso just when the budget ended, so a proof comes first.
     proof = _proof(case)
     # Where time ran out, the turns and experiments that ``driven`` stands for were not played to their end.
     if proof is not None and (case.end.how != "wall" or proof.evidence != "driven"):
         return proof
-    return _capped(case) if first_override(case.trace) is not None else _undecided(case, why)
+    return _capped(case) if first_override(case.trace) is not None else _undecided(case, why, *reasons)
 
 
 def _proof(case: JudgeInput) -> verdicts.Livelock | None:
@@ -303,44 +277,25 @@ def _clock_assumption(case: JudgeInput) -> Iterator[str]:
     yield clock_was_read([probe.tried for probe in probes])
 
 
-def _undecided(case: JudgeInput, why: str) -> verdicts.Undecided:
+def _undecided(case: JudgeInput, why: str, *reasons: verdicts.OpenReason) -> verdicts.Undecided:
     conflict = cycle.find_contradiction(case.trace.states)
     if conflict is None:
         difference = newest_difference(case.trace)
     else:
         states = case.trace.states
         difference = state_difference(states[conflict.first + 1], states[conflict.second + 1])
-    reasons = [why, *_doubts(case, conflict)]
+    doubts = [verdicts.Doubt(why, frozenset(reasons)), *find_doubts(case, conflict)]
     if difference.other_parts and not difference.files:
-        reasons.append("no file differs, but " + " and ".join(difference.other_parts))
+        doubts.append(verdicts.Doubt("no file differs, but " + " and ".join(difference.other_parts)))
     if difference.unknown:
-        reasons.append(f"the state is not known completely: {difference.unknown}")
+        doubts.append(verdicts.Doubt(f"the state is not known completely: {difference.unknown}"))
+    told, known = join_doubts(doubts)
     return verdicts.Undecided(
         turn=case.end.turn,
-        why="; ".join(reasons),
+        why=told,
+        reasons=known,
         changed=difference.files,
         masks=() if conflict is not None else _find_masks(case),
         cap=case.cap if case.cap is not None and case.cap.overrides is not None else None,
         running=case.end.running,
     )
-
-
-def _doubts(case: JudgeInput, conflict: cycle.Contradiction | None) -> Iterator[str]:
-    threshold = case.probing.threshold if case.probing is not None else None
-    if threshold is not None and threshold.seconds is not None and case.end.how == "turns":
-        yield f"a probe showed that something else happens after {threshold.at}"
-    if case.probing is not None and (unclear := case.probing.unclear) not in ("", case.end.why):
-        told = f"probes after turn {case.probing.turn} were inconclusive: {unclear}"
-        yield unclear if unclear.startswith(USED_UP) else told
-    if conflict is not None:
-        yield (
-            f"the same state led to two results in turn {conflict.second + 1}: "
-            f"it was there after turn {conflict.first} and after turn {conflict.second}"
-        )
-        if case.masked:
-            yield "a mask may hide what decides"
-    elif case.flaky:
-        yield f"the same state led to two results in turn {case.end.turn}"
-    elif case.lasso is not None and cycle.is_confirmed(case.lasso, case.trace.states) is None:
-        repeated = case.lasso.stem + case.lasso.period
-        yield f"turn {repeated} repeated turn {case.lasso.stem}, but the confirming repetition is incomplete"

@@ -35,8 +35,6 @@ _LOCKOUT_ADVICE = (
 # Fields in which hosts report an earlier refusal to a hook.
 _SIGNS = ("stop_hook_active", "loop_count")
 _MOST_HOOKS = 4
-# The first words of a doubt about what a moved clock showed the hooks.
-_CLOCK_DOUBT = "with a moved clock"
 # Experiments in which nothing but time passes.
 _OF_TIME = (PerturbationKind.AGED, PerturbationKind.WAITED, PerturbationKind.CLOCK)
 # Texts that stand in a YAML list as they are.
@@ -107,7 +105,7 @@ def _lower(outcome: Outcome, verdict: Capped) -> str:
     )
     threshold = _newest_threshold(outcome)
     # Where the turns were played, the first line already says what the hooks do without the cap.
-    if threshold is None or not threshold.at or _was_played(verdict):
+    if threshold is None or not threshold.at or verdict.without.played:
         return f"{lower}."
     turns = (threshold.turn or 0) + 10
     more = f"`turns: {turns}` and " if turns > outcome.scenario.turns else ""
@@ -118,12 +116,8 @@ def _newest_threshold(outcome: Outcome) -> Threshold | None:
     return outcome.probe_reports[-1].threshold if outcome.probe_reports else None
 
 
-def _was_played(verdict: Capped) -> bool:
-    return verdict.without.why.endswith(("(played on)", "(played again)"))
-
-
 def _by_chance(outcome: Outcome, verdict: Capped) -> bool:
-    if outcome.chance or "chance may decide" in verdict.without.why:
+    if outcome.chance or verdict.without.by_chance:
         return True
     return any(finding.name == "FLAKY" for finding in outcome.findings)
 
@@ -288,7 +282,7 @@ def _cap_first(outcome: Outcome, cap: Cap) -> str:
 
 def _other_paces(outcome: Outcome, verdict: Undecided) -> str:
     """Return what to do about a scenario whose own times cannot be shown to its hooks; empty if they can."""
-    if not verdict.why.startswith(_CLOCK_DOUBT):
+    if "clock" not in verdict.reasons:
         return ""
     waits = any(isinstance(act, Wait) for act in outcome.scenario.script.acts)
     keys = " and ".join(["`pace`"] * (outcome.scenario.pace > 0) + ["`wait`"] * waits)
@@ -309,19 +303,19 @@ def _uncovered(outcome: Outcome) -> str:
 
 
 def _unknown(outcome: Outcome, verdict: Undecided) -> str:
-    if "two results" in verdict.why:
+    if "two results" in verdict.reasons:
         return (
             "Something outside the state decides: a clock, a random number, the network, another folder. "
             f"Find what the hook reads; a folder can be added with {_key(outcome, 'cover')}."
         )
     # Of an answer that is too long, the finding says what to do.
-    if verdict.why.startswith("interrupted") or "bytes that were printed" in verdict.why:
+    if verdict.reasons & {"interrupted", "answer too long"}:
         return ""
-    if "command left running" in verdict.why:
+    if "process of a command" in verdict.reasons:
         return "End that process in the agent's script, or make the hook's decision independent of it."
-    if "left running" in verdict.why:
+    if "process of a hook" in verdict.reasons:
         return "Let the hook wait for that process, so that each of its answers is final."
-    if "which runs in the background" in verdict.why:
+    if "hook in the background" in verdict.reasons:
         return (
             f"Let hooks in the background run longer, for example with {_key(outcome, 'hook_timeout: 30s')}."
         )
@@ -334,7 +328,7 @@ def _unknown(outcome: Outcome, verdict: Undecided) -> str:
     elif verdict.changed:
         more = "`turns`" if outcome.scenario.origin is not None else "--turns"
         reach = f"{threshold}, raise {more} to reach it."
-    elif verdict.why.startswith("the session ended"):
+    elif "ended early" in verdict.reasons:
         reach = "Let the script go on, for example with a prompt, until a stop of the agent is allowed."
     else:
         reach = "Give the run more turns or time (--turns, --budget)."

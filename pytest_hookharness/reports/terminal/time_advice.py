@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.time_budget import USED_UP
 from pytest_hookharness.model.verdicts import Undecided
 
 # Runs after the first refusal in which a repeated state is seen, confirmed and observed.
 _MORE_RUNS = 3
-# The first words of the reason if what a hook reads asks for more turns than the time allowed.
-_TURNS_CUT = f"{USED_UP}: a third of "
 # Seconds: what takes less does not use up a budget by itself.
 _SLOW = 1.0
 
@@ -38,10 +35,10 @@ def longer_hook_runs(outcome: Outcome) -> str:
 def budget_for_first_verdict(outcome: Outcome, verdict: Undecided) -> str:
     """Return a budget for a few more slow turns, if the time ended in one of the first; else empty."""
     runs, blocks = _MORE_RUNS + 1, outcome.blocks()
-    if not verdict.why.startswith(USED_UP) or blocks >= runs:
+    if not verdict.is_out_of_time or blocks >= runs:
         return ""
     # Two refusals show whether the state fails to repeat because of a file, or of something that is read.
-    if blocks > 1 and (verdict.changed or verdict.why.startswith(_TURNS_CUT)):
+    if blocks > 1 and (verdict.changed or "time for turns" in verdict.reasons):
         return ""
     hooked = [event for _, event in outcome.trace.hooked()]
     if blocks and not hooked[-1].decision.refused:

@@ -13,8 +13,9 @@ import time
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.judging.verdict.conclusion import judge_threads
+from pytest_hookharness.judging.verdict.judge_input import JudgeInput
 from pytest_hookharness.judging.verdict.run_end import RunEnd
-from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
+from pytest_hookharness.judging.verdict.verdict import judge
 from pytest_hookharness.model.background import USER, HookThread
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Act, Prompt, RunCommand, Script, Tools, Wait

@@ -13,9 +13,9 @@ from pytest_hookharness import hosts
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.judging.verdict.run_end import (
     describe_used_up,
+    doubt_of_hook_runs,
     first_hooked_turn,
     needed_time,
-    why_undecided_run,
 )
 from pytest_hookharness.model.expectations import counted, first_few
 from pytest_hookharness.model.fast_dataclass import replace
@@ -102,7 +102,7 @@ class RealTurns:
             driver = checkpoint.resume()
             ended = self._find_end(driver, repetition)
             report = replace(report, uncapped=driver.turn - driver.out_of_time)
-            if why_undecided_run(Trace(steps=tuple(driver.steps_after(repetition.point.turn)))):
+            if doubt_of_hook_runs(Trace(steps=tuple(driver.steps_after(repetition.point.turn)))):
                 # After a hook run that our own time limit ended, the course of the session is unknown.
                 return replace(report, uncapped=repetition.point.turn)
         if ended is None or ended.how not in _BY_HOOKS:

@@ -11,7 +11,7 @@ from pytest_hookharness.judging.verdict.run_end import RunEnd, describe_out_of_r
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.reads import Influences, ObservedCycle
-from pytest_hookharness.model.verdicts import RunEnding
+from pytest_hookharness.model.verdicts import OpenReason, RunEnding
 from pytest_hookharness.simulation.probing.probed_run import ProbedRun
 
 if TYPE_CHECKING:
@@ -186,9 +186,10 @@ class ProbeSchedule:
         unmoved = find_unmoved(proposal.influences, tried, changing=changing, paced=paced)
         if not unmoved:
             return self._end(how)
-        end = self._end("wall", self._turns.describe_cut(unmoved))
+        why, reasons = self._turns.describe_cut(unmoved), frozenset[OpenReason](["time for turns"])
+        end = replace(self._end("wall", why), reasons=reasons)
         if self._turns.find_cap(period) is not None:
-            self.made[-1] = replace(self.made[-1], unclear=end.why)
+            self.made[-1] = replace(self.made[-1], unclear=end.why, out_of_time=True)
         return self._end_unless_capped(end, period)
 
     def _check_postponed(self, last: int, end: RunEnd) -> RunEnd | None:

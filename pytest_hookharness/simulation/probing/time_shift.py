@@ -16,7 +16,7 @@ from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.time_budget import format_duration
-from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
+from pytest_hookharness.model.verdicts import Capped, Doubt, Finding, Livelock, Terminated
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -86,19 +86,19 @@ class TimeShift:
         return find_timestamps(written, SessionClock(self._started, self._testbed.workspace.clock.now))
 
 
-def find_doubt(moved: Outcome, aged: Outcome, gap: str) -> str:
+def find_doubt(moved: Outcome, aged: Outcome, gap: str) -> Doubt | None:
     """
-    Return why a run with a moved clock shows nothing; empty if a second run agrees with it.
+    Return why a run with a moved clock shows nothing; ``None`` if a second run agrees with it.
 
     The ``gap`` is why the kernel could not move the clock for all programs.
     """
     if not _differ(moved, aged) and moved.first_difference(aged) is None:
-        return ""
-    # The advice on the verdict knows this doubt by its first words.
-    return (
+        return None
+    return Doubt(
         f"with a moved clock it {_describe(moved)}, and with all files made older it {_describe(aged)}: the "
         "hooks may read another clock, use stored times as names, or notice how long experiments took; the "
-        f"clock could not be moved for all programs: {gap}"
+        f"clock could not be moved for all programs: {gap}",
+        frozenset(["clock"]),
     )
 
 

@@ -19,7 +19,7 @@ from pytest_hookharness.judging.recurrence.similar_turns import (
     actions_of,
     describe_difference,
 )
-from pytest_hookharness.judging.verdict.run_end import why_undecided_run
+from pytest_hookharness.judging.verdict.run_end import doubt_of_hook_runs
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.probes import ProbeEffect, ProbeResult, UnknownDecisionError
@@ -102,8 +102,8 @@ class Repetition:
             if request is None:
                 raise UnknownDecisionError("a limit of the harness ended an experiment")
             seen = driver.steps_after(driver.turn - 1)
-            if unknown := why_undecided_run(Trace(steps=tuple(seen))):
-                raise UnknownDecisionError(unknown)
+            if unknown := doubt_of_hook_runs(Trace(steps=tuple(seen))):
+                raise UnknownDecisionError(unknown.why)
             what = describe_difference(expected, seen, self.outlines)
             over = isinstance(request, hosts.Ended) or (
                 isinstance(request, hosts.NextAct) and request.turn_over
