@@ -141,6 +141,15 @@ def test_a_refused_prompt_terminates() -> None:
     assert judge(JudgeInput(seen, RunEnd(how="halted", turn=0))) == Terminated(turn=0)
 
 
+@pytest.mark.parametrize(("configured", "known"), [(("UserPromptSubmit",), True), (("Stop",), False)])
+def test_a_refused_prompt_says_nothing_of_hooks_of_the_stop(configured: tuple[str, ...], known: bool) -> None:
+    """Hooks of a stop that were never asked have decided nothing, so their scenario is no success."""
+    seen = trace(PROMPT, asked("UserPromptSubmit", refused=True))
+    verdict = judge(JudgeInput(seen, RunEnd(how="halted", turn=0), configured=configured))
+    assert isinstance(verdict, Terminated) == known
+    assert known or "nothing is known of the hooks of Stop" in verdict.why
+
+
 @pytest.mark.parametrize(
     "after",
     [

@@ -30,8 +30,8 @@ from pytest_hookharness.judging.verdict.run_end import (
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.expectations import counted, first_few
 from pytest_hookharness.model.processes import HeldOpen, TimedOut
-from pytest_hookharness.model.protocol import Basis, Rule, Ruling
-from pytest_hookharness.model.trace import REPORTED_COUNTS, HookEvent
+from pytest_hookharness.model.protocol import Basis, Rule, Ruling, is_stop
+from pytest_hookharness.model.trace import REPORTED_COUNTS, HookEvent, Moved
 
 _SHOWN = 3  # masked paths that are named
 
@@ -51,7 +51,8 @@ def _judge(case: JudgeInput) -> verdicts.Verdict:
     Return the verdict on a run as if each hook run had decided.
 
     A run that a hook halted is `terminated`, because the hook's own decision ended it. So is a run whose
-    prompt was refused, because the agent never started. A session that the script ended while the agent still
+    prompt was refused, because the agent never started, unless there are hooks of a stop: nothing is known of
+    these. A session that the script ended while the agent still
     worked, or while a refusal stood, is `undecided`. A session is `hung` if it waits forever for a hook run
     that was cut, or for an answer to a hook's question. One refusal that the cap overrode, after any prompt,
     makes the run `capped`, unless a lasso was proved.
@@ -120,9 +121,18 @@ def _ended(case: JudgeInput) -> verdicts.Verdict:
     # First the cap: after one override the hooks no longer decided alone, even if a later stop was allowed.
     if first_override(case.trace) is not None:
         return _capped(case)
-    if reason := why_stop_not_allowed(case.trace, case.end):
+    if reason := why_stop_not_allowed(case.trace, case.end) or _why_unasked(case):
         return verdicts.Undecided(turn=case.end.turn, why=reason, reasons=frozenset(["ended early"]))
     return verdicts.Terminated(turn=case.end.turn)
+
+
+def _why_unasked(case: JudgeInput) -> str:
+    """Return why hooks of a stop decided nothing: the agent never started; empty if it did."""
+    asked = [event for event in case.configured or () if is_stop(event)]
+    if not asked or any(isinstance(step.exchange, Moved) for step in case.trace.steps):
+        return ""
+    named = first_few([*dict.fromkeys(asked)])
+    return f"a hook ended the session before the agent started, so nothing is known of the hooks of {named}"
 
 
 def _capped(case: JudgeInput) -> verdicts.Verdict:
