@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_hookharness.campaigns.arming.activation import Activation
 from pytest_hookharness.campaigns.arming.project_texts import walks_kept
-from pytest_hookharness.campaigns.check.causes import static_problems, untried
+from pytest_hookharness.campaigns.check.causes import static_problems
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
@@ -25,6 +25,7 @@ from pytest_hookharness.campaigns.check.static.correctable_hooks import cannot_r
 from pytest_hookharness.campaigns.check.static.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.static.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.static_checks import check_statically
+from pytest_hookharness.campaigns.check.untried_hooks import untried_hooks
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.execution.workspace.project_copies import ProjectCopies
 from pytest_hookharness.frontends.harness import Harness
@@ -196,7 +197,7 @@ def unplayed(hook_set: HookSet, only: str = "", why: str = _INTERRUPTED) -> Chec
         place=hook_set,
         problems=tuple(one for one in problems if is_wanted(only, one.id, one.symptom.kind)),
         only=only,
-        untried=tuple(untried(hook_set, static, ())),
+        untried=tuple(untried_hooks(hook_set, static, ())),
         undecided=(*static.errors, why),
         interrupted=True,
         failed=bool(static.errors),

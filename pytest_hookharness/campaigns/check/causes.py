@@ -14,16 +14,14 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
+from pytest_hookharness.campaigns.check.hindering_hooks import commands_of, refused_for_want
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.session_errors import NO_EXECUTABLE_BIT, hindered_hooks
 from pytest_hookharness.campaigns.check.static.correctable_hooks import NOT_EXECUTABLE
-from pytest_hookharness.campaigns.check.static.hook_program import program_that_ends_it
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
-from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
-from pytest_hookharness.judging.checkup.evidence import describe_refusal, with_evidence
-from pytest_hookharness.judging.checkup.symptoms import find_symptoms
+from pytest_hookharness.campaigns.check.untried_hooks import network_program
+from pytest_hookharness.judging.checkup.evidence import with_evidence
 from pytest_hookharness.judging.findings import codes
-from pytest_hookharness.judging.findings.find import describe_doing
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
     CRASHED,
@@ -35,16 +33,11 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
     SILENT_REFUSAL,
 )
 from pytest_hookharness.model.bad_ends import ENDLESS
-from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name, hook_names
-from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import TimedOut
-from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
 
-# Programs that wait for the network, which sessions do not have, at the end of what a hook waits for.
-_NEEDS_NETWORK = re.compile(r"waits for its child (uvx?|npx|npm|pnpm|yarn|bunx|pip3?|curl|wget|ssh|gh) \(")
 # How a symptom names the tool that was missing, and the turn.
 _MISSING = re.compile(r" in turn (\d+): .*with no `([\w.+-]+)` on the PATH")
 # How a symptom says that the shell, or `env`, did not find what starts the hook itself.
@@ -138,7 +131,7 @@ def _not_shown(symptom: Symptom, shown: Sequence[Symptom]) -> Symptom | None:
     words = tool[0] if tool else _OF_ANOTHER
     by_kind = symptom.kind in _SAME_KIND
     same = [one for one in shown if (_is_same_kind(one, symptom) if by_kind else words in one.text)]
-    shown_hooks = {*_commands(iter(same))}
+    shown_hooks = {*commands_of(iter(same))}
     left = [command for command in symptom.hook.split(", ") if command not in shown_hooks]
     return replace(symptom, hook=", ".join(left)) if left else None
 
@@ -161,7 +154,7 @@ def independent(
     Symptoms that name a lent folder of the user (``reach``) are left out: hooks may write there.
     """
     found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
-    broken = {*static.stuck, *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name)}
+    broken = {*static.stuck, *commands_of(one for one in static.symptoms if one.kind == NOT_RUN.name)}
     executable, hindered = {*_executable(static, outcomes)}, {*hindered_hooks(outcomes)}
     symptoms = [
         one
@@ -171,21 +164,23 @@ def independent(
         and not _is_of(one.symptom, broken - executable if _ran(one, executable) else broken)
         and not (network_program(one.symptom) or is_moot(one) or _is_unread_anyway(one) or _is_misarmed(one))
     ]
-    not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
-    hasty = {*_commands(one for one in static.symptoms if one.kind == codes.TIMEOUT_UNIT.name)}
+    not_run = {*commands_of(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
+    hasty = {*commands_of(one for one in static.symptoms if one.kind == codes.TIMEOUT_UNIT.name)}
     of_refusals = [one for one in static.symptoms if _OF_A_REFUSAL.search(one.text)]
     unread = [one for one in static.symptoms if one.kind == MANGLED.name and one not in of_refusals]
-    unseen = {*_commands(one for one in static.symptoms if one.kind in _UNSEEN)}
-    failed = {*_commands(iter(of_refusals))}
-    dashed = {*_commands(one for one in static.symptoms if _DASH in one.text)}
-    strict = {*_commands(one for one in static.symptoms if one.kind == codes.STRICT_SHELL.name)}
+    unseen = {*commands_of(one for one in static.symptoms if one.kind in _UNSEEN)}
+    failed = {*commands_of(iter(of_refusals))}
+    dashed = {*commands_of(one for one in static.symptoms if _DASH in one.text)}
+    strict = {*commands_of(one for one in static.symptoms if one.kind == codes.STRICT_SHELL.name)}
     # One of several hooks that ran together may be known to remove what the agent wrote.
-    removing = {*_commands(one for one in static.symptoms if one.kind == PINGPONG.name)}
+    removing = {*commands_of(one for one in static.symptoms if one.kind == PINGPONG.name)}
     # A hook that ends with a status of failure to advise does that with all of its advice.
     lost = [one.symptom for one in symptoms if _OF_A_REFUSAL.search(one.symptom.text)]
-    advising = {*_commands(one for one in lost if one.kind == codes.UNSEEN_REASON.name)}
+    advising = {*commands_of(one for one in lost if one.kind == codes.UNSEEN_REASON.name)}
     # An agent whose every act is refused cannot do what would end such a state either.
-    closed = {*_commands(one.symptom for one in symptoms if one.symptom.kind == codes.BLOCKS_EVERYTHING.name)}
+    closed = {
+        *commands_of(one.symptom for one in symptoms if one.symptom.kind == codes.BLOCKS_EVERYTHING.name)
+    }
     return [
         one
         for one in symptoms
@@ -204,7 +199,7 @@ def independent(
 
 def _executable(static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield the commands of hooks that ran in sessions in which their scripts are executable."""
-    bare = {*_commands(one for one in static.symptoms if NOT_EXECUTABLE in one.text)}
+    bare = {*commands_of(one for one in static.symptoms if NOT_EXECUTABLE in one.text)}
     runs = (run for outcome in outcomes for _, run in outcome.trace.hook_runs())
     yield from (
         one.hook.command for one in runs if one.hook.command in bare and one.ending != NO_EXECUTABLE_BIT
@@ -221,7 +216,7 @@ def _same_answer(symptom: Symptom, static: Symptom) -> bool:
     """Return whether a session and the source report the same lost answer, judged by their words."""
     same = (_ITS_ANSWER, _NO_JSON, _NO_KEYS, symptom.text.partition(": ")[2].rstrip("."))
     said = any(words in static.text and (words == _ITS_ANSWER or words in symptom.text) for words in same)
-    return said and _is_of(symptom, [*_commands(iter([static]))])
+    return said and _is_of(symptom, [*commands_of(iter([static]))])
 
 
 def is_moot(evidence: SymptomEvidence) -> bool:
@@ -264,87 +259,5 @@ def _is_unread_anyway(evidence: SymptomEvidence) -> bool:
     return rule.power is hosts.Power.NOTHING and not (rule.context or rule.halts or rule.plain_fails)
 
 
-def network_program(symptom: Symptom) -> str:
-    """Return the program that a hook that did not end waited for, if it needs the network; else empty."""
-    found = _NEEDS_NETWORK.findall(symptom.text) if symptom.kind == HUNG_HOOK.name else []
-    return str(found[-1]) if found else ""
-
-
-def _commands(symptoms: Iterator[Symptom]) -> Iterator[str]:
-    for symptom in symptoms:
-        yield from symptom.hook.split(", ")
-
-
 def _is_of(symptom: Symptom, commands: Collection[str]) -> bool:
     return bool(symptom.hook) and {*symptom.hook.split(", ")} <= {*commands}
-
-
-def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield sentences about hooks that could not be tried, or not to their end."""
-    if hook_set.off:
-        how = "; they were tried without this setting" if hook_set.hooks else ", so none could be tried"
-        yield f"{hook_set.off}{how}"
-    yield from _describe_stuck(hook_set, static, outcomes)
-    for command, why in hindered_hooks(outcomes).items():
-        if command not in static.stuck:
-            yield f"{hook_name(hook_set.hooks, command)} failed, as {why}"
-    yield from _describe_idle(hook_set)
-    waited = (symptom for outcome in outcomes for symptom in find_symptoms(outcome))
-    for hook, program in {symptom.hook: network_program(symptom) for symptom in waited}.items():
-        if program:
-            name = hook_names(hook_set.hooks, hook)
-            yield f"{name} waited for {program}, which has no network here"
-    runs = (hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs())
-    for command in dict.fromkeys(one.hook.command for one in runs if one.run and one.run.cut_in_background):
-        name = hook_name(hook_set.hooks, command)
-        yield f"{name} goes on in the background of its host; what it does later was not seen"
-    cut = {run.hook.command: run for outcome in outcomes for run in cut_by_us(outcome)}
-    for command, run in cut.items():
-        seconds = run.run.wall if run.run is not None else 0.0
-        limit = f"{run.run.limit:g} s" if run.run is not None and run.run.limit is not None else "longer"
-        doing = describe_doing(run.ending) if isinstance(run.ending, TimedOut) else ""
-        name = hook_name(hook_set.hooks, command)
-        yield (
-            f"the check ended {name} after {seconds:.0f} s; its host would wait {limit}{doing}; allow more "
-            "time with --hook-timeout, and with --budget for the whole check"
-        )
-
-
-def refused_for_want(static: StaticResult, outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """Return the commands of hooks that cannot run, which their host took for a refusal, with the event."""
-    broken = {*static.stuck, *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name)}
-    return {
-        hook_run.hook.command: hook_run.hook.event
-        for outcome in outcomes
-        for _, hook_run in outcome.trace.hook_runs()
-        if hook_run.hook.command in broken and hook_run.reply.ruling is Ruling.DENY
-    }
-
-
-def unending_hooks(outcome: Outcome) -> set[str]:
-    """Return the commands of hooks each of whose runs was cut, so that they only take the time of others."""
-    cut = {hook_run.hook.command for hook_run in cut_by_us(outcome)}
-    hung = _commands(one for one in find_symptoms(outcome) if one.kind == HUNG_HOOK.name)
-    ended = {run.hook.command for _, run in outcome.trace.hook_runs() if not isinstance(run.ending, TimedOut)}
-    return {*cut, *hung} - ended
-
-
-def _describe_stuck(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield what this machine lacks, and what that keeps an agent from whose host fails closed."""
-    refused = refused_for_want(static, outcomes)
-    for lack in dict.fromkeys(static.stuck.values()):
-        hooks = [hook for hook in hook_set.hooks if static.stuck.get(hook.command) == lack]
-        text = f"{lack}: {counted(len(hooks), 'hook')} could not be tried"
-        events = dict.fromkeys(refused[hook.command] for hook in hooks if hook.command in refused)
-        if events:
-            others = "were tried without it" if hook_set.texts else "were hardly tried"
-            text += f"; {describe_refusal(hook_set.host, events, outcomes)}; the other hooks {others}"
-        yield text
-
-
-def _describe_idle(hook_set: HookSet) -> Iterator[str]:
-    """Yield which hooks do nothing here, as they end at once without a program that this machine lacks."""
-    idle = [(hook, name) for hook in hook_set.hooks if (name := program_that_ends_it(hook_set, hook))]
-    for name in dict.fromkeys(name for _, name in idle):
-        hooks = ", ".join(dict.fromkeys(hook.command for hook, program in idle if program == name))
-        yield f"{hook_names(hook_set.hooks, hooks)} did nothing, as {name} is not on PATH"

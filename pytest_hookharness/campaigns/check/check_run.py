@@ -25,7 +25,7 @@ from pytest_hookharness.campaigns.check.confirmation import Confirmation
 from pytest_hookharness.campaigns.check.further_proofs import prove_further
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.held_loops import meet_held_loops
-from pytest_hookharness.campaigns.check.hindering_hooks import hindering_hooks, untried_hooks
+from pytest_hookharness.campaigns.check.hindering_hooks import hindering_hooks, unending_hooks
 from pytest_hookharness.campaigns.check.home_search import look_in_project
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_same, is_wanted
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
@@ -33,6 +33,7 @@ from pytest_hookharness.campaigns.check.session_scenario import NOTHING, with_co
 from pytest_hookharness.campaigns.check.static.correctable_hooks import as_found
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically, in_words_of
 from pytest_hookharness.campaigns.check.tried_sessions import describe_corrections
+from pytest_hookharness.campaigns.check.untried_hooks import untried_hooks
 from pytest_hookharness.campaigns.guards import rewording
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
@@ -60,7 +61,6 @@ _FIRST, _LATER, _LAST = 0.4, 0.75, 0.9
 _MOST, _SHORT, _LEAST, _PROOF_FACTOR = 0.4, 30.0, 1.0, 4
 _NO_RUN = "No hook run came to its end, so nothing is known about any hook."
 _NO_TIME = "The time budget ended before all sessions were planned."
-_HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
 
 @dataclass(slots=True)
@@ -129,8 +129,8 @@ class CheckRun:
         # Once the wanted problem is found, the rest was not tried, so it says nothing.
         if self._is_found():
             return replace(checkup, open=(), undecided=())
-        no_run = not (summary.triggered or checkup.problems)
-        return replace(checkup, undecided=(_NO_RUN, *checkup.undecided)) if no_run else checkup
+        nothing = () if summary.triggered or checkup.problems else (_NO_RUN,)
+        return replace(checkup, undecided=(*nothing, *checkup.undecided))
 
     def _outcomes(self) -> list[Outcome]:
         return [one.outcome for one in self._played if one.outcome is not None]
@@ -171,7 +171,7 @@ class CheckRun:
         self._play("single events", [*checkups.plan_single_events(self.place, triggered)])
         yield
         if any(symptom.kind == HUNG_HOOK.name for symptom in find_symptoms(seen)):
-            self._undecided.append(_HUNG)
+            self._undecided.append("A hook run did not end, so nothing else was tried; fix that first.")
             return
         if any(cut_by_us(seen)):
             # It would be cut in every session, and the other hooks need the time.
@@ -231,8 +231,8 @@ class CheckRun:
         self.place, self._static = place, in_words_of(place, self._static)
         (again,) = self._play("each event once, the others", [checkups.plan_each_event(place)])
         # A hook that can start now may not end.
-        more = causes.unending_hooks(again.outcome or first) - hindering
-        self.place = with_commands(place, dict.fromkeys(more, NOTHING)) or place
+        more = dict.fromkeys(unending_hooks(again.outcome or first) - hindering, NOTHING)
+        self.place = with_commands(place, more) or place
         return again.outcome or first
 
     def _play_first(self, session: CheckSession) -> PlayedSession:
@@ -319,8 +319,8 @@ class CheckRun:
 
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""
-        tier = self.settings.tier
-        jobs = [Confirmation(self.place, self.seconds_left, self._simulate, one, tier).run for one in wanted]
+        given = self.place, self.seconds_left, self._simulate
+        jobs = [Confirmation(*given, one, self.settings.tier).run for one in wanted]
         found, problems, undecided = dict[int, Problem | str](), len(self._problems), len(self._undecided)
         for place, (evidence, small) in self._in_parallel(jobs):
             seen = f"Seen once, but not confirmed: {evidence.symptom.text}"

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check import causes
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
-from pytest_hookharness.model.checkup import HookSet, hook_name
+from pytest_hookharness.judging.checkup.bad_ends import cut_by_us
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
+from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK, NOT_RUN
+from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.protocol import Ruling
-
-_LONGEST = 100
 
 
 def hindering_hooks(hook_set: HookSet, static: StaticResult, first: Outcome) -> set[str]:
     """Return the commands of the hooks that kept others from being tried in the first session."""
-    broken = causes.refused_for_want(static, [first])
-    return {*broken, *causes.unending_hooks(first), *_refused_prompts(hook_set, first)}
+    broken = refused_for_want(static, [first])
+    return {*broken, *unending_hooks(first), *refused_prompts(hook_set, first)}
 
 
-def untried_hooks(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield sentences about hooks that could not be tried, were cut, or were left out for the others."""
-    yield from causes.untried(hook_set, static, outcomes)
-    found = hook_set.found or hook_set
-    # Only settings in JSON files of the project can be without a hook.
-    how = "were tried without it" if hook_set.texts else "were hardly tried"
-    for command, said in _refused_prompts(found, outcomes[0]).items() if outcomes else ():
-        words = f' ("{said[:_LONGEST]}")' if said else ""
-        name = hook_name(found.hooks, command)
-        yield f"{name} refused the prompt of the first session{words}, so the other hooks {how}"
-
-
-def _refused_prompts(hook_set: HookSet, outcome: Outcome) -> dict[str, str]:
+def refused_prompts(hook_set: HookSet, outcome: Outcome) -> dict[str, str]:
     """
     Return the hooks that refused each prompt of a session, with the last line that they wrote.
 
@@ -56,3 +45,28 @@ def _refused_prompts(hook_set: HookSet, outcome: Outcome) -> dict[str, str]:
         lines = [line.strip() for line in said.splitlines() if line.strip()]
         found[one.hook.command] = lines[-1] if lines else ""
     return found
+
+
+def refused_for_want(static: StaticResult, outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """Return the commands of hooks that cannot run, which their host took for a refusal, with the event."""
+    broken = {*static.stuck, *commands_of(one for one in static.symptoms if one.kind == NOT_RUN.name)}
+    return {
+        hook_run.hook.command: hook_run.hook.event
+        for outcome in outcomes
+        for _, hook_run in outcome.trace.hook_runs()
+        if hook_run.hook.command in broken and hook_run.reply.ruling is Ruling.DENY
+    }
+
+
+def unending_hooks(outcome: Outcome) -> set[str]:
+    """Return the commands of hooks each of whose runs was cut, so that they only take the time of others."""
+    cut = {hook_run.hook.command for hook_run in cut_by_us(outcome)}
+    hung = commands_of(one for one in find_symptoms(outcome) if one.kind == HUNG_HOOK.name)
+    ended = {run.hook.command for _, run in outcome.trace.hook_runs() if not isinstance(run.ending, TimedOut)}
+    return {*cut, *hung} - ended
+
+
+def commands_of(symptoms: Iterable[Symptom]) -> Iterator[str]:
+    """Yield the commands of the hooks that symptoms concern."""
+    for symptom in symptoms:
+        yield from symptom.hook.split(", ")

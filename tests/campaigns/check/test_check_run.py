@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.campaigns.check.causes import is_moot, network_program
+from pytest_hookharness.campaigns.check.causes import is_moot
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence, summarise
@@ -18,6 +18,7 @@ from pytest_hookharness.campaigns.check.scenario_export import export, shows
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import NOTHING, with_commands
 from pytest_hookharness.campaigns.check.sessions import plan_each_event, plan_single_events
+from pytest_hookharness.campaigns.check.untried_hooks import network_program
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.frontends.checkup import UNKNOWN, status_of, weigh
 from pytest_hookharness.model.checkup import CheckSession, Symptom

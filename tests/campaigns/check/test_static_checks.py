@@ -5,12 +5,12 @@ import os
 
 import pytest
 
-from pytest_hookharness.campaigns.check.causes import untried
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.reads import script_calls
 from pytest_hookharness.campaigns.check.static.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.static_checks import check_statically
+from pytest_hookharness.campaigns.check.untried_hooks import untried_hooks
 from pytest_hookharness.frontends.checkup import UNKNOWN, status_of, unplayed
 from pytest_hookharness.model.checkup import hook_name, hook_names
 from pytest_hookharness.model.protocol import Hook
@@ -250,10 +250,12 @@ def test_a_program_that_this_machine_lacks(tmp_path, found):
     )
     assert result.symptoms == ()
     (hook_set,) = find_hook_sets(tmp_path)
-    assert [*untried(hook_set, result, ())] == [
-        "no-such-runner is not on PATH: 2 hooks could not be tried",
-        "no-such-shell is not on PATH: 1 hook could not be tried",
-    ]
+    of_runner, of_shell = untried_hooks(hook_set, result, ())
+    assert of_runner == (
+        "no-such-runner is not on PATH: 2 hooks could not be tried: Stop 1 (x.py), PreToolUse 1 "
+        "(no-such-runner y)"
+    )
+    assert of_shell.endswith('1 hook could not be tried: Stop 2 ("$CLAUDE_PROJECT_DIR"/x.zz)')
 
 
 @pytest.mark.parametrize(
@@ -273,7 +275,7 @@ def test_a_hook_that_ends_without_a_program(tmp_path, found, text, said):
     result = found(("Stop", 'sh "$CLAUDE_PROJECT_DIR/hooks/x.sh"'))
     (hook_set,) = find_hook_sets(tmp_path)
     expected = ["Stop 1 (x.sh) did nothing, as no-such-tool is not on PATH"] if said else []
-    assert [*untried(hook_set, result, ())] == expected
+    assert [*untried_hooks(hook_set, result, ())] == expected
 
 
 def test_files_that_are_built_are_not_missed(found):
@@ -523,9 +525,9 @@ def test_a_missing_program_that_stops_the_agent(tmp_path, found, harness):
     report = CheckRun(hook_set, harness.settings, harness.resources, "livelock").run()
     (text,) = report.untried
     assert text == (
-        "no-such-runner is not on PATH: 1 hook could not be tried; gemini-cli takes this for a refusal of "
-        "BeforeModel; the model is never asked, so the agent can do nothing; the other hooks were tried "
-        "without it"
+        "no-such-runner is not on PATH: 1 hook could not be tried: BeforeModel 1 (no-such-runner); "
+        "gemini-cli takes this for a refusal of BeforeModel; the model is never asked, so the agent can do "
+        "nothing; the other hooks were tried without it"
     )
     assert {problem.symptom.hook for problem in report.problems} == {never}
     assert report.tried[0].endswith(": 2 of 3 hooks.")
@@ -539,7 +541,9 @@ def test_nothing_is_told_of_a_hook_whose_program_is_missing(tmp_path, found, har
     (hook_set,) = find_hook_sets(tmp_path)
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
     told = [*report.tried, *report.open]
-    assert report.untried == ("no-such-runner is not on PATH: 1 hook could not be tried",)
+    assert report.untried == (
+        "no-such-runner is not on PATH: 1 hook could not be tried: PreToolUse 1 (no-such-runner)",
+    )
     assert any("1 of 2 hooks." in text for text in told)
     assert [text.partition(" (")[0] for text in told if text.startswith("PreToolUse")] == [
         "PreToolUse 2",

@@ -29,12 +29,15 @@ EVENT_NAMES = frozenset(
 # What stands in the input of tools, in the words of any host.
 FILE_KEYS = frozenset(
     ["file_path", "filePath", "path", "filename", "file", "target_file", "absolute_path"]
-) | {"TargetFile", "AbsolutePath"}
+) | {"TargetFile", "AbsolutePath", "filepath", "file_name", "fileName"}
 # Words for the same thing, and the keys with which hosts send it, the first one that a host has counts.
 _MEANINGS: Sequence[tuple[frozenset[str], Sequence[str]]] = (
     (_OF_RESULTS, _RESULTS),
-    (frozenset(["toolInput", "toolArgs", "tool_args", "args", "arguments"]), ("tool_input", "toolArgs")),
-    (frozenset(["toolName", "tool"]), ("tool_name", "toolName")),
+    (
+        frozenset(["toolInput", "toolinput", "toolArgs", "tool_args", "args", "arguments"]),
+        ("tool_input", "toolArgs"),
+    ),
+    (frozenset(["toolName", "toolname", "tool"]), ("tool_name", "toolName")),
     (
         frozenset(["transcript", "messages", "conversation", "conversation_history", "conversationHistory"])
         | {"history", "chat_history", "session_messages", "transcriptPath"},

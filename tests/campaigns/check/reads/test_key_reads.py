@@ -207,6 +207,8 @@ def test_a_key_that_means_another(wrong_keys, event, expression, said):
         ("Bash|Task", "d['tool_response'].get('output')", False),
         ("Task", "d['tool_response'].get('status')", False),
         ("Write|Edit", "d['tool_input'].get('newContent')", True),
+        ("Write|Edit", "d['tool_input'].get('filepath')", True),
+        ("Write|Edit", "d['tool_input'].get('filepath') or d['tool_input'].get('file_path')", False),
         ("Write|Edit", "d['tool_input'].get('newContent') or d['tool_input'].get('content')", False),
         ("NotebookEdit", "d['tool_input'].get('new_source')", False),
         ("mcp__slack__post_message", "d['tool_input'].get('text')", False),
