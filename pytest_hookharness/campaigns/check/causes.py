@@ -18,6 +18,7 @@ from pytest_hookharness.campaigns.check.hindering_hooks import commands_of, refu
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.session_errors import NO_EXECUTABLE_BIT, hindered_hooks
 from pytest_hookharness.campaigns.check.static.correctable_hooks import NOT_EXECUTABLE
+from pytest_hookharness.campaigns.check.static.device_inputs import DEVICE
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.campaigns.check.untried_hooks import network_program
 from pytest_hookharness.judging.checkup.evidence import with_evidence
@@ -92,7 +93,11 @@ def static_problems(
 
 
 def _is_refuted(symptom: Symptom, outcomes: Sequence[Outcome]) -> bool:
-    """Return whether a session shows that a loop goes on after one round."""
+    """Return whether a session shows that a loop goes on after one round, or that a hook has its input."""
+    if symptom.kind == codes.MISSING_INPUT.name and DEVICE in symptom.text:
+        commands = symptom.hook.split(", ")
+        runs = (run for outcome in outcomes for _, run in outcome.trace.hook_runs())
+        return any(run.run and run.run.stdin_read and run.hook.command in commands for run in runs)
     return symptom.kind == codes.EARLY_EXIT.name and any(
         hooked.decision.refused and run.payload.get("stop_hook_active") is True
         for outcome in outcomes
@@ -120,7 +125,7 @@ def certain(
 def _may_be_shown(symptom: Symptom) -> bool:
     """Return whether a session may show better what is certain about a hook."""
     said = re.search(f"{_NO_TOOL.pattern}|{_NO_SESSION}", symptom.text)
-    return symptom.kind in _SAME_KIND or said is not None
+    return DEVICE in symptom.text or symptom.kind in _SAME_KIND or said is not None
 
 
 def _not_shown(symptom: Symptom, shown: Sequence[Symptom]) -> Symptom | None:
@@ -128,7 +133,7 @@ def _not_shown(symptom: Symptom, shown: Sequence[Symptom]) -> Symptom | None:
     if not _may_be_shown(symptom):
         return symptom
     tool = _NO_TOOL.search(symptom.text)
-    words = tool[0] if tool else _OF_ANOTHER
+    words = DEVICE if DEVICE in symptom.text else tool[0] if tool else _OF_ANOTHER
     by_kind = symptom.kind in _SAME_KIND
     same = [one for one in shown if (_is_same_kind(one, symptom) if by_kind else words in one.text)]
     shown_hooks = {*commands_of(iter(same))}

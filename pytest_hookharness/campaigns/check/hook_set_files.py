@@ -32,6 +32,8 @@ from pytest_hookharness.model.protocol import Hook, Json, SettingsProblem
 from pytest_hookharness.model.verdicts import Finding
 
 WORKSPACE, PLUGIN = "workspace/", "plugin/"
+# The folder of a plugin, as hosts name it in commands.
+_PLUGIN_ROOT = re.compile(r"\$\{?(\w*PLUGIN_ROOT)\b")
 # A key or a position in a list.
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 # A place in the settings up to its last position in a list.
@@ -76,7 +78,10 @@ def with_copies(hook_set: HookSet, settings: Path) -> HookSet:
     names = {posixpath.basename(path) for path, _ in named}
     # The file that is not copied yet is the same script.
     others = (one for one in hook_set.sources if posixpath.basename(one[0]) not in names)
-    return replace(hook_set, elsewhere=True, texts=texts, sources=(*others, *named))
+    # A build may make a plugin of it, whose folder is then the one in which its scripts were found.
+    env = dict.fromkeys(_PLUGIN_ROOT.findall(commands), moves.WORKSPACE) if hook_set.sources else {}
+    found = replace(hook_set, elsewhere=True, texts=texts, sources=(*others, *named))
+    return replace(found, env={**env, **hook_set.env})
 
 
 def _configure(profile: hosts.Profile, texts: Mapping[str, str]) -> hosts.Configuration:

@@ -27,7 +27,7 @@ _TELLS = re.compile(
     # What is to be done next, after a dash: no words about a review that is done.
     r"|\s[-\u2013\u2014]\s+(?:review|verify|inspect|address|fix|resolve|rerun|re-run)\s+"
     r"(?!(?:in|is|was|complete\w*|done|passe[ds]|started|finished|skipped|mode|ok|status|phase|step)\b)[a-z]+"
-    r"|\brun [/`'\"]|\u26a0|\U0001f6a8|^\W*(?:warning|caution|tip|hint|note)\b"
+    r"|\brun [/`'\"]|\u26a0|\U0001f6a8|^\W*(?:warning|caution|important|tip|hint|note)\b"
     # Please, must, attention, warning and advice in Chinese, and please in Japanese and Korean.
     r"|\u8bf7|\u8acb|\u5fc5\u987b|\u6ce8\u610f|\u8b66\u544a|\u5efa\u8bae"
     r"|\u3057\u3066\u304f\u3060\u3055\u3044|\uc8fc\uc138\uc694",

@@ -293,7 +293,7 @@ MISSING_INPUT = FindingCode(
     "MISSING-INPUT",
     "A script reads something that is never there: a variable that the host does not set, a key or "
     "value that it does not send, a record that no transcript has, or standard input that an earlier "
-    "command has already read.",
+    "command has already read, or that is opened by a name (`/dev/stdin`) though it is a socket.",
     "The value is always empty, so a guard allows everything, and a formatter or linter gets no file.",
     "Let the script read what the host sends (`hookharness explain` shows the input of each event), "
     "then test the hook with a call that it must act on.",

@@ -17,6 +17,7 @@ from pytest_hookharness.judging.findings import (
     hook_messages,
     session_findings,
     settings_findings,
+    stream_devices,
 )
 from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
@@ -86,6 +87,7 @@ def find(
             *session_findings.find_stuck_phases(trace, alike=expect.sessions_alike),
             *hook_messages.find_unheard(trace, expect.told),
             *hook_messages.find_double_noise(trace),
+            *stream_devices.find_refused_streams(trace),
         ]
     )
 

@@ -481,6 +481,25 @@ def test_a_malformed_entry_is_left_out_whole(tmp_path, wrong):
     assert "CONFIG-OFF" in {one.name for one in place.findings}
 
 
+@pytest.mark.parametrize(
+    ("host", "event", "variable"),
+    [("claude-code", "PostToolUse", "CLAUDE_PLUGIN_ROOT"), ("cursor", "postToolUse", "CURSOR_PLUGIN_ROOT")],
+)
+def test_a_file_of_which_a_build_makes_a_plugin(tmp_path, host, event, variable):
+    """Hooks that name the plugin's folder are tried in the one that has their scripts."""
+    entry = {"type": "command", "command": f"bash ${{{variable}}}/hooks/scripts/track.sh"}
+    entries = [{"hooks": [entry]}] if host == "claude-code" else [entry]
+    at(tmp_path, f"hooks/{host}-hooks.json", {"version": 1, "hooks": {event: entries}})
+    at(tmp_path, "hooks/scripts/track.sh", "#!/bin/bash\nexit 0\n")
+    (tmp_path / ".git").mkdir()
+    (place,) = find_hook_sets(tmp_path / "hooks", copies=True)
+    assert (place.host, place.root, [*place.env]) == (host, tmp_path, [variable])
+    assert not [one for one in check_statically(place).symptoms if one.kind == "NOT-RUN"]
+    (tmp_path / "hooks/scripts/track.sh").unlink()
+    (without,) = find_hook_sets(tmp_path / "hooks", copies=True)
+    assert not without.env
+
+
 def test_the_project_of_a_settings_file_elsewhere(tmp_path):
     """A settings file that is copied belongs to the folder of its repository in which its scripts are."""
     group = [{"hooks": [{"type": "command", "command": "sh hooks/x.sh"}]}]

@@ -65,6 +65,11 @@ _BRANCH_ENDS = re.compile(r"(?<![\w$-])(?:fi|elif|else|done)(?![\w-])|;;")
 _SETS = re.compile(
     r"(?<![\w$.-])([A-Za-z_]\w*)\+?=|\(\([ \t]*([A-Za-z_]\w*)[ \t]*(?:\+\+|\+=|=)|\+\+([A-Za-z_]\w*)"
 )
+# A variable in a text, what it is given, and the name of one that gathers warnings.
+_VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?")
+_GIVEN = r"^[ \t]*(?:local[ \t]+)?{0}\+?=\"(?P<text>(?:[^\"\\\n]|\\.)+)\"[ \t]*$"
+_GATHERS = re.compile(r"_?(?:warn(?:ing)?s?|advice|hints|reminders?)", re.IGNORECASE)
+_OF_MACHINE = re.compile(r"\bnot (?:found|installed|available|on PATH)\b|\binstall|\bskip", re.IGNORECASE)
 _MOST, _FAR = 60, 2000
 
 
@@ -120,13 +125,27 @@ def _printed(script: ShellScript) -> Iterator[tuple[int, int, str, str]]:
     """Yield advice that a script prints: its place, the place after it, the stream and the words."""
     for found in _ECHO.finditer(script.code):
         words = " ".join(found["text"].split())
-        if is_advice(words) and script.is_code(found.start("mark")):
+        words = words if is_advice(words) else _gathered(script, words, found.end())
+        if words and script.is_code(found.start("mark")):
             yield found.start("text"), found.end(), "stderr" if found["err"] else "stdout", words
     for found in _DOCUMENT.finditer(script.code):
         line = next((line for line in found["text"].splitlines() if is_advice(line)), "")
         if line and "cat" in script.shown[found.start() : found.start("text")]:
             stream = "stderr" if found["before"] or found["after"] else "stdout"
             yield found.start(), found.end("text"), stream, " ".join(line.split())
+
+
+def _gathered(script: ShellScript, words: str, behind: int) -> str:
+    """Return the first advice that a script put into a variable of a text, which it does not use again."""
+    for name in _VARIABLE.findall(words):
+        if re.search(rf"\b{name}\b", script.code[behind:]):
+            continue
+        pattern = re.compile(_GIVEN.format(name), re.MULTILINE)
+        texts = (re.sub(rf"\$\{{?{name}\}}?|\\n", " ", one["text"]) for one in pattern.finditer(script.code))
+        for text in (" ".join(one.split()) for one in texts):
+            if is_advice(text) or (_GATHERS.fullmatch(name) and " " in text and not _OF_MACHINE.search(text)):
+                return text
+    return ""
 
 
 def _is_one_of_several(script: ShellScript, place: int, behind: int) -> bool:

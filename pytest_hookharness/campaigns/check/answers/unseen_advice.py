@@ -126,7 +126,7 @@ def unseen_advice(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:
     if "2>&1" in hook.command:
         lost = {"stdout", "stderr"} if "stdout" in lost else set()
     found = next((one for one in _printed(text) if one.stream in lost), None)
-    return found or _said_beside_answers(hook_set, hook)
+    return found or _said_beside_answers(hook_set, hook) or _said_before_the_end(hook_set, hook)
 
 
 def _said_beside_answers(hook_set: HookSet, hook: Hook) -> UnseenAdvice | None:

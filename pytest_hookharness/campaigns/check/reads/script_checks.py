@@ -38,6 +38,7 @@ from pytest_hookharness.campaigns.check.static.absent_inputs import (
     expected_variable,
     key_for,
 )
+from pytest_hookharness.campaigns.check.static.device_inputs import device_input
 from pytest_hookharness.campaigns.check.static.session_variables import shared_session
 from pytest_hookharness.campaigns.check.static.shared_loops import shared_loop
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
@@ -110,6 +111,12 @@ _VARIABLES = (
         find=_takes_argument,
         text="the script takes its input from its {0}, but the command gives it none.",
         advice="Read the JSON on standard input instead, as with `jq -r .tool_input`.",
+    ),
+    CheckRule(
+        code=codes.MISSING_INPUT,
+        find=device_input,
+        text="the script {0}, a socket under {host}, and Linux opens no socket by name: it gets no input.",
+        advice="{1}.",
     ),
     CheckRule(
         code=codes.WRONG_KEY,

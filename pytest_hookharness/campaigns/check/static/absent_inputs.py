@@ -80,6 +80,7 @@ _COMMAND = re.compile(
     r"(?:\w+\+?=[^\s()`;&|<>]*[ \t]+)*(?P<word>[\w\"$./~:\[][^\s;&|()<>`]*)(?=(?P<rest>[^;&|)\n]{0,300}))",
     re.MULTILINE,
 )
+_ARRAY = re.compile(r"\b\w+\+?=\([^()]*\)")
 _CONDITION = re.compile(r"\[\[(?:(?!\]\]|\$\(|`).){0,300}\]\]|\(\((?:(?!\)\)|\$\().){0,300}\)\)")
 _CASE = re.compile(
     r"(?:^|;;|\bin\b)[ \t]*\(?(?!cat\b|jq\b)[^\s()&;|`]+(?:[ \t]*\|[ \t]*[^\s()&;|`]+)*[ \t]*\)", re.MULTILINE
@@ -198,7 +199,7 @@ def _javascript_may_read(text: str) -> bool:
 def _shell_may_read(text: str) -> bool:
     """Return whether a command of a script, in code without quoted text, may read the input of the script."""
     own = {one.name for one in script_of(text).functions}
-    commands = _COMMAND.finditer(_CASE.sub(";", _CONDITION.sub(":", text)))
+    commands = _COMMAND.finditer(_CASE.sub(";", _CONDITION.sub(":", _ARRAY.sub("x=", text))))
     return any(_may_read(one["word"], one["rest"]) for one in commands if one["word"] not in own)
 
 

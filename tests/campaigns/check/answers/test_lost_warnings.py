@@ -74,6 +74,29 @@ def test_a_warning_that_may_be_read(text):
     assert not [*lost_warnings(HEAD + text, of_calls=True)]
 
 
+GATHERED = (
+    'if grep -q sleep "$CMD"; then\n  WARNINGS="$WARNINGS\\nSLOW: waits for a fixed time"\nfi\n'
+    'if [ -n "$WARNINGS" ]; then\n  echo -e "== Results ==$WARNINGS" >&2\nfi\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (GATHERED + "exit 0\n", "SLOW: waits for a fixed time"),
+        (GATHERED.replace("SLOW:", "You should fix: it"), "You should fix: it waits for a fixed time"),
+        (GATHERED.replace("WARNINGS", "ADVICE"), "SLOW: waits for a fixed time"),
+        # What is used again may lead to a refusal, other variables hold any text, and this is for the user.
+        (GATHERED + '[ -n "$WARNINGS" ] && exit 2\nexit 0\n', ""),
+        (GATHERED.replace("WARNINGS", "OUT"), ""),
+        (GATHERED.replace("SLOW: waits for a fixed time", "jq is not installed"), ""),
+    ],
+)
+def test_warnings_that_are_gathered_in_a_variable(text, words):
+    """A text that is printed at the end of a script is read where the script put it together."""
+    assert [said for _, said in lost_warnings(HEAD + text, of_calls=True)] == [words] * bool(words)
+
+
 def test_a_warning_for_a_log():
     """At other events than calls and prompts, only a text that tells somebody to do something counts."""
     text = HEAD + 'echo "WARNING: the state is damaged." >&2\nexit 0\n'

@@ -31,6 +31,7 @@ def found(text, command='"$CLAUDE_PROJECT_DIR"/hooks/x.sh', host="claude-code"):
         BASH + 'log() { echo "$(date) $*" >>/tmp/log; }\nlog "$CLAUDE_TOOL_INPUT" && exit 0\n',
         BASH + 'case "$CLAUDE_TOOL_INPUT" in\n  *rm*|"dd "*) echo "No: $1" >&2; exit 2 ;;\n  *) : ;;\nesac\n',
         BASH + 'command -v jq >/dev/null || exit 0\n[[ -n "$CLAUDE_TOOL_INPUT" && "$1" == x ]] && exit 2\n',
+        BASH + 'WORDS=(\n  "error:"\n  "no such file"\n)\n[ -z "$CLAUDE_TOOL_INPUT" ] && exit 0\n',
         BASH + 'npx --yes prettier --write "$CLAUDE_TOOL_INPUT" >/dev/null 2>&1\n',
         BASH + 'if [ "$CLAUDE_TOOL_INPUT" ]; then\n  node_modules/.bin/tsc 2>&1 || true\nfi\n',
         PYTHON + "import os\ncommand = os.environ.get('CLAUDE_TOOL_INPUT', '')\n",
