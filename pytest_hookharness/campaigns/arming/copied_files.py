@@ -34,6 +34,9 @@ _MOST_READ = 20_000
 # A path with a name that ends as those of files do; what precedes it may be a variable.
 _PATH = re.compile(r"(?:\$\{?\w+\}?\"?/|(?<![\w$./~-])(?:\./)?)(?P<path>(?:[\w@+.-]+/)+[\w@+-]+\.\w+)")
 _MOST_FILES, _LARGEST = 40, 1 << 18
+# A file of data in the code of a script, and how many folders above the script it is looked for in.
+_DATA = re.compile(r"[\"'](?P<name>[\w-]+\.(?:ya?ml|json|toml))[\"']")
+_MOST_ABOVE = 2
 
 
 def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
@@ -68,6 +71,8 @@ def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str,
             # An installer may keep what is there, so the project's own files stay as they are.
             if not (root / place).exists():
                 texts.setdefault(str(place), read_known_text(file))
+        for file in _data_above(source):
+            texts.setdefault(str(PurePath(name).parent / file.name), read_known_text(file))
     return {place: text for place, text in texts.items() if text}
 
 
@@ -93,6 +98,15 @@ def _beside(source: Path, root: Path) -> Iterator[Path]:
     others = [file for file in project_files(root) if file.is_relative_to(folder) and file != source]
     yield source
     yield from (file for file in others if len(others) <= _MOST_FILES and is_small(file, _LARGEST))
+
+
+def _data_above(source: Path) -> Iterator[Path]:
+    """Yield files of data that a script names, from the folders above its own in the repository."""
+    names = sorted({found["name"] for found in _DATA.finditer(read_known_text(source))})
+    for folder in source.parents[:_MOST_ABOVE]:
+        if (folder / ".git").exists():
+            return
+        yield from (folder.parent / name for name in names if is_small(folder.parent / name, _LARGEST))
 
 
 # For each host, the folder of all plugins, and the folder of one plugin in it.

@@ -301,7 +301,10 @@ def _find_never_refusing(
     names = [
         hook_name(hook_set.hooks, command)
         for command in dict.fromkeys(hook.command for hook in hooks_at(hook_set, BEFORE_CALLS))
-        if command not in {*refusing, *stuck} and not any(is_named(command, hooks) for hooks in disabled)
+        # A handler of another type has no command, and is not run.
+        if command
+        and command not in {*refusing, *stuck}
+        and not any(is_named(command, hooks) for hooks in disabled)
     ]
     if names:
         it_works = "it works" if len(names) == 1 else "they work"

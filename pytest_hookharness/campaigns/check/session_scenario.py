@@ -226,4 +226,4 @@ def stand_ins(hook_set: HookSet) -> dict[str, Double]:
 def describe_stand_ins(hook_set: HookSet) -> Iterator[str]:
     """Yield sentences about test doubles that replaced programs which this machine lacks."""
     if stand_ins(hook_set):
-        yield "uv is not on PATH: its scripts that need no package were run with Python alone."
+        yield "uv is not on PATH: its scripts whose modules the harness's Python has were run with that."

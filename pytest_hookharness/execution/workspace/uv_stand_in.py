@@ -1,5 +1,5 @@
 """
-A stand-in for ``uv run`` where uv is not installed: this Python runs scripts that need nothing but Python.
+A stand-in for ``uv run`` where uv is not installed: this Python runs scripts of which it has all modules.
 
 Run as a module it is a test double. For all other calls it ends as a shell does that finds no uv.
 """
@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 _NOT_FOUND = 127
@@ -39,16 +40,24 @@ def find_script(words: Sequence[str]) -> int | None:
 
 
 def needs_only_python(script: Path) -> bool:
-    """Return whether a script imports only the standard library and its own files, or catches the failure."""
+    """Return whether a script imports only what this Python has and its own files, or catches the failure."""
     try:
         source = script.read_text("utf-8") if script.stat().st_size <= _LARGEST else ""
+    except (OSError, ValueError):
+        return False
+    return has_all(source, script.parent)
+
+
+def has_all(source: str, folder: Path) -> bool:
+    """Return the same for a script with this text, in a folder that has its own files."""
+    try:
         tree = ast.parse(source)
-    except (OSError, ValueError, SyntaxError):
+    except (ValueError, SyntaxError):
         return False
     required = _REQUIRED.search(source)
     if not source or (required and int(required[1]) > sys.version_info.minor):
         return False
-    return all(_is_at_hand(name, script.parent) for name in _imported(tree))
+    return all(_is_at_hand(name, folder) for name in _imported(tree))
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:
@@ -64,7 +73,12 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 def _is_at_hand(name: str, folder: Path) -> bool:
     own = (folder / f"{name}.py", folder / name / "__init__.py")
-    return name in sys.stdlib_module_names or any(path.is_file() for path in own)
+    if name in sys.stdlib_module_names or any(path.is_file() for path in own):
+        return True
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def main() -> None:

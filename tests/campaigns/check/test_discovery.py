@@ -358,6 +358,23 @@ def test_scripts_that_are_copied_with_their_settings(tmp_path, harness):
     assert {one.run.stderr.text for one in runs} == {"no\n"}
 
 
+def test_data_above_a_script_that_is_copied(tmp_path):
+    """Data that a copied script names, and that a kit keeps above it, lies beside the copy."""
+    command = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/mine/end.py'
+    group = {"hooks": [{"type": "command", "command": command}]}
+    at(tmp_path, "kit/python/settings.json", {"hooks": {"PreToolUse": [group]}})
+    at(tmp_path, "kit/python/end.py", "#!/usr/bin/env python3\nopen(FOLDER / 'rules.yaml')\n")
+    at(tmp_path, "kit/rules.yaml", "rules: []\n")
+    at(tmp_path, "kit/others.yaml", "others: []\n")
+    (place,) = find_hook_sets(tmp_path / "kit" / "python", copies=True)
+    assert place.texts[".claude/hooks/mine/rules.yaml"] == "rules: []\n"
+    assert ".claude/hooks/mine/others.yaml" not in place.texts
+    # Nothing above the repository is read.
+    (tmp_path / "kit" / "python" / ".git").mkdir()
+    (alone,) = find_hook_sets(tmp_path / "kit" / "python", copies=True)
+    assert ".claude/hooks/mine/rules.yaml" not in alone.texts
+
+
 @pytest.mark.parametrize("word", ["sh {}/x.sh", "./{}.sh", "~/{}/x.sh", "cat $HOME/.config/{}/x.toml", "/{}"])
 def test_a_command_with_a_path_that_is_too_long(tmp_path, word):
     """A path that is too long for any file is one of no file, and what else is certain is found."""

@@ -19,7 +19,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.copied_files import OF_TOOLS
 from pytest_hookharness.campaigns.check.static.relative_files import starts_elsewhere
 from pytest_hookharness.execution.startup.programs import syntax_error
-from pytest_hookharness.execution.workspace.uv_stand_in import find_script, needs_only_python
+from pytest_hookharness.execution.workspace.uv_stand_in import find_script, has_all, needs_only_python
 from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import WORKSPACE
@@ -124,8 +124,12 @@ def _hidden_words(hook_set: HookSet, hook: Hook) -> list[str]:
 
 
 def _runs_without_uv(hook_set: HookSet, hook: Hook, words: Sequence[str]) -> bool:
-    place = find_script(words)
-    return place is not None and needs_only_python(_place(hook_set, hook, words[place]))
+    if (number := find_script(words)) is None:
+        return False
+    place = _place(hook_set, hook, words[number])
+    # A file that is only copied to its place when it is installed is not there yet.
+    copied = [text for path, text in hook_set.sources_of(hook) if path in hook_set.texts]
+    return has_all(copied[0], place.parent) if copied else needs_only_python(place)
 
 
 def _syntax_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
