@@ -80,6 +80,13 @@ _TOLD = re.compile(
     r"(?:back to|to|tells|blocks|blocking) (?:the )?(?:agent|claude|model)\b",
     re.IGNORECASE,
 )
+# A comment that says that status 1 refuses, and that status in the code.
+_BLOCKS = re.compile(
+    r"(?:#|//)[^\n]*?\bexit(?:s|ing)?(?: with| code| status)* 1\b[ \t]*"
+    r"(?:[=:\u2013\u2014-]+>?|\u2192|to|will)?[ \t]*(?:hard[ \t]+)?block(?:s|ing|ed)?\b",
+    re.IGNORECASE,
+)
+_ENDS_WITH_ONE = re.compile(r"^(?!\s*(?:#|//))[^\n]*\b(?:process\.|sys\.)?exit\(?[ \t]*1\b", re.MULTILINE)
 _NO = re.compile(r"\b(?:not|never|no|only|user)\b|n't|\bnon-", re.IGNORECASE)
 _NO_REFUSAL = re.compile(r"\W*(?:usage|warning|note)\b", re.IGNORECASE)
 # The status after an answer, and lines that do not lead elsewhere before it.
@@ -122,6 +129,11 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     for text in chain(texts, _called_functions(hook_set, texts)) if is_gate or tells else ():
         if _REFUSES_BY_CODE.search(text):
             continue
+        if _BLOCKS.search(text) and _ENDS_WITH_ONE.search(text):
+            reply = read_printed(profile, hook, 1, stderr="BLOCKED")
+            if _is_failure(reply):
+                fault = (reply.fault or "").removeprefix(_LOST).partition(": ")[0]
+                yield f"{fault}, though a comment in the script says that it blocks"
         # A script that knows how to refuse may mean that it failed itself.
         knows = _KNOWS.search(text) is not None
         said = chain.from_iterable(form.finditer(text) for form in (_SAID, _WRITTEN, _GROUPED))

@@ -78,6 +78,29 @@ def test_a_failed_check_by_the_wrong_status(found, event, script, text):
     assert said.startswith(f'{event}: exit code 1 is not a refusal on claude-code (2 is): "')
 
 
+BLOCKS = '#!/bin/sh\n# exit 1 = blocking error\n[ -n "$ERRORS" ] && {\n  echo "$ERRORS" >&2\n  exit 1\n}\n'
+
+
+@pytest.mark.parametrize("event", ["PostToolUse", "Stop", "PreToolUse"])
+def test_a_comment_that_says_that_status_one_blocks(found, event):
+    """A script that means to block with status 1 is named."""
+    (said,) = found(BLOCKS, event=event)
+    assert said.endswith("on claude-code (2 is), though a comment in the script says that it blocks.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BLOCKS + "exit 2\n",
+        BLOCKS.replace("= blocking", "= non-blocking"),
+        BLOCKS.replace("  exit 1", "  exit 0"),
+    ],
+)
+def test_a_script_that_does_not_mean_to_block_with_one(found, text):
+    """Nothing is said of a script that can end with 2, never ends with 1, or says the opposite."""
+    assert not found(text, event="PreToolUse")
+
+
 @pytest.mark.parametrize(
     ("event", "text"),
     [
