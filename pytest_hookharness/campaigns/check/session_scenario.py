@@ -4,14 +4,17 @@ The scenarios of a check's sessions: what they have in common, whatever the agen
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.fixes.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.static.correctable_hooks import bare_scripts, right_commands
+from pytest_hookharness.campaigns.check.static.hook_program import runs_without_uv
 from pytest_hookharness.campaigns.check.static.timeout_units import in_right_unit, short_timeouts
 from pytest_hookharness.execution.workspace import uv_stand_in
 from pytest_hookharness.model.checkup import CheckSession, HookSet
@@ -210,6 +213,8 @@ def short_scenario_of(hook_set: HookSet, moves: Sequence[Act]) -> Scenario:
 
 _UV = "uv"
 _CALLS_UV = re.compile(r"(?<![\w./-])uv\s+run\s")
+# A script that names the packages that it needs.
+_DEPENDS = re.compile(r"^#\s*dependencies\s*=\s*\[\s*(?:\n#\s*)?[\"']", re.MULTILINE)
 # A command that does something else where there is no uv.
 _ASKS_FOR_UV = re.compile(r"\b(?:command\s+-[vV]|which|hash|type)\s+(?:-\w+\s+)?uv\b")
 
@@ -218,12 +223,23 @@ def stand_ins(hook_set: HookSet) -> dict[str, Double]:
     """Return the test doubles of programs that hooks start and that this machine lacks, by their names."""
     commands = [hook.command for hook in hook_set.hooks]
     called = any(map(_CALLS_UV.search, commands)) and not any(map(_ASKS_FOR_UV.search, commands))
-    if not called or shutil.which(_UV) is not None:
+    if not called or (shutil.which(_UV) is not None and not _lacks_packages(hook_set)):
         return {}
     return {_UV: Double(module=uv_stand_in.__name__)}
+
+
+def _lacks_packages(hook_set: HookSet) -> bool:
+    """Return whether uv never got a package here, and the hooks that it runs can do without it."""
+    of_uv = [hook for hook in hook_set.hooks if _CALLS_UV.search(hook.command)]
+    cache = Path(os.environ.get("UV_CACHE_DIR") or Path.home() / ".cache" / "uv")
+    needs = any(_DEPENDS.search(text) for hook in of_uv for text in hook_set.scripts_of(hook))
+    return (
+        needs and not any(cache.glob("archive-v*/*")) and all(runs_without_uv(hook_set, one) for one in of_uv)
+    )
 
 
 def describe_stand_ins(hook_set: HookSet) -> Iterator[str]:
     """Yield sentences about test doubles that replaced programs which this machine lacks."""
     if stand_ins(hook_set):
-        yield "uv is not on PATH: its scripts whose modules the harness's Python has were run with that."
+        why = "has no packages here" if shutil.which(_UV) else "is not on PATH"
+        yield f"uv {why}: its scripts whose modules the harness's Python has were run with that."

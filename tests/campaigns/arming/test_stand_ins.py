@@ -56,6 +56,30 @@ def test_hooks_that_need_no_uv(plugin, command):
     assert not stand_ins(plugin(command))
 
 
+@pytest.mark.parametrize(
+    ("dependency", "module", "cached", "stands_in"),
+    [
+        ("pyyaml", "yaml", False, True),
+        ("pyyaml", "yaml", True, False),
+        ("no-such-sdk", "no_such_sdk", False, False),
+        ("", "json", False, False),
+    ],
+)
+def test_uv_without_packages(plugin, monkeypatch, tmp_path, dependency, module, cached, stands_in):
+    """Where the cache of uv is empty, this Python runs scripts that need packages if it has them."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "uv").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "bin" / "uv").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    if cached:
+        (tmp_path / "cache" / "archive-v0" / "x").mkdir(parents=True)
+    needs = f'# dependencies = ["{dependency}"]\n' if dependency else "# dependencies = []\n"
+    script = f"# /// script\n{needs}# ///\nimport {module}\n{HOOK}"
+    hook_set = plugin("uv run ${CLAUDE_PLUGIN_ROOT}/stop.py", **{"stop.py": script})
+    assert bool(stand_ins(hook_set)) is stands_in
+
+
 def test_a_stand_in_that_does_not_start(plugin, harness):
     """A hook whose stand-in does not start here could not be tried, and is no failure of the hook."""
     said = "python: No module named pytest_hookharness.execution.workspace.uv_stand_in"

@@ -96,7 +96,7 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
     if "/" not in first:
         if _BUILT_IN.fullmatch(first):
             return None
-        if shutil.which(first) is None and not (first == "uv" and _runs_without_uv(hook_set, hook, rest)):
+        if shutil.which(first) is None and not (first == "uv" and runs_without_uv(hook_set, hook)):
             return Obstacle(cause=first, text=f"{first} is not on PATH", local=True)
     elif obstacle := _file_obstacle(hook_set, hook, first) or _mode_obstacle(hook_set, hook, first):
         return obstacle
@@ -123,8 +123,10 @@ def _hidden_words(hook_set: HookSet, hook: Hook) -> list[str]:
     return plain_words(hook_set, replace(hook, command=_TO_FILE.sub("", f"{shown} ")))
 
 
-def _runs_without_uv(hook_set: HookSet, hook: Hook, words: Sequence[str]) -> bool:
-    if (number := find_script(words)) is None:
+def runs_without_uv(hook_set: HookSet, hook: Hook) -> bool:
+    """Return whether a command is a plain ``uv run`` of a script whose modules this Python has."""
+    name, *words = plain_words(hook_set, hook) or [""]
+    if name != "uv" or (number := find_script(words)) is None:
         return False
     place = _place(hook_set, hook, words[number])
     # A file that is only copied to its place when it is installed is not there yet.
