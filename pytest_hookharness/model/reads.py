@@ -11,6 +11,9 @@ import re
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 
+# With these words a script may ask for the status of what is open, such as its standard input.
+OPEN_FILE_WORDS = frozenset(["fstat", "fileno", "stat(0", "stat(1", "stat(2"])
+
 
 class LookKind(enum.Enum):
     """
@@ -245,8 +248,10 @@ class KernelPaths:
         constant: Those whose content stays as it is while the machine runs.
         folders: The beginnings of all of them; what is not constant there changes all the time.
         without_space: The beginnings of those whose free space programs ask for to learn something else.
+        streams: The paths of a program's own standard streams, in their order.
     """
 
     constant: re.Pattern[str]
     folders: tuple[str, ...]
     without_space: tuple[str, ...]
+    streams: tuple[str, ...]

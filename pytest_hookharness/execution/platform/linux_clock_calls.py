@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import posixpath
 import stat
 import struct
 import time
@@ -79,9 +80,15 @@ KIND_OF = {
 }  # fmt: skip
 # The largest status is that of `statx`, with 256 bytes.
 _status = ctypes.create_string_buffer(256)
-# Links to open files of the process that follows them: they lead this process to other files.
-_OWN_LINKS = ("/dev/fd", "/dev/std", "/proc/thread-self")
-_OWN_FOLDER = "/proc/self"
+# Links to what belongs to the process that follows them: they lead this process to other files.
+_OWN_LINKS = {
+    "/dev/stdin": "fd/0",
+    "/dev/stdout": "fd/1",
+    "/dev/stderr": "fd/2",
+    "/dev/fd": "fd",
+    "/proc/self": "",
+    "/proc/thread-self": "",
+}
 
 
 def listen_for_times() -> int:
@@ -124,12 +131,12 @@ class StatusCall:
         at = call.arguments[folder] & 0xFFFFFFFF if folder >= 0 else linux_ptrace.AT_CWD
         written = b"" if path < 0 else linux_memory.read_text(call.task, call.arguments[path])
         self.is_open = name == "fstat" or bool(flags & _OF_DESCRIPTOR)
-        # Without a path or such a flag the call fails.
-        self.file = find(call.task, written, at) if written or self.is_open else ""
-        self._task, self._address = call.task, call.arguments[place]
-        self._with_mask, self._mask = name == "statx", call.arguments[3]
         # The path may be a link in /proc to an open file: follow it.
         followed = not written or not (name == "lstat" or flags & _NO_FOLLOW)
+        # Without a path or such a flag the call fails.
+        self.file = find(call.task, written, at, follow=followed) if written or self.is_open else ""
+        self._task, self._address = call.task, call.arguments[place]
+        self._with_mask, self._mask = name == "statx", call.arguments[3]
         self._flags = flags & ~(_OF_DESCRIPTOR | _NO_FOLLOW) | (0 if followed else _NO_FOLLOW)
 
     def is_older(self, since: int) -> bool:
@@ -172,13 +179,20 @@ class StatusCall:
         return seen[0], is_own
 
 
-def find(task: int, written: bytes, folder: int = linux_ptrace.AT_CWD) -> str:
-    """Return where this process finds the file that a task names by a path, a folder or both."""
+def find(task: int, written: bytes, folder: int = linux_ptrace.AT_CWD, *, follow: bool = True) -> str:
+    """
+    Return where this process finds the file that a task names by a path, a folder or both.
+
+    Without ``follow`` a link itself is meant; one that belongs to the task is not found then.
+    """
     path = os.fsdecode(written)
-    if path.startswith(_OWN_LINKS) or path == _OWN_FOLDER:
-        return ""
+    for link, place in _OWN_LINKS.items():
+        if path == link and not follow:
+            return ""
+        if path == link or path.startswith(f"{link}/"):
+            return posixpath.join(f"/proc/{task}", place, path[len(link) + 1 :]).rstrip("/")
     if path.startswith("/"):
-        return f"/proc/{task}{path[10:]}" if path.startswith("/proc/self/") else path
+        return path
     base = f"/proc/{task}/{'cwd' if folder == linux_ptrace.AT_CWD else f'fd/{folder}'}"
     return f"{base}/{path}" if path else base
 

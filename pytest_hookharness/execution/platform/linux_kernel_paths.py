@@ -18,4 +18,5 @@ LINUX_PATHS = KernelPaths(
     folders=("/proc/", "/sys/"),
     # There programs ask whether the system has security labels.
     without_space=("/proc/", "/sys/", "/selinux"),
+    streams=("/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2"),
 )

@@ -125,6 +125,8 @@ _CLOCKS = {
 _SIGNS = (("a", os.O_APPEND), ("c", os.O_CREAT), ("t", os.O_TRUNC), ("x", os.O_EXCL))
 _SYSTEM = ("/usr/", "/lib", "/etc/", "/bin/", "/sbin/", "/proc/", "/sys/", "/dev/", "/nix/", "/opt/")
 # Devices that say the same at any time.
+# Entries of the process itself, and files in memory: they are new in each run, and so are their times.
+NEW_IN_EACH_RUN = ("/proc/self", "/memfd:")
 _CONSTANT = frozenset(("/dev/null", "/dev/zero", "/dev/full"))
 
 
@@ -232,6 +234,9 @@ def _decode_descriptor(task: int, name: str, arguments: Sequence[int]) -> list[S
 
 def _descriptor(task: int, how: str, number: int) -> list[Seen]:
     path = linux.read_link(f"/proc/{task}/{'cwd' if number == AT_CWD else f'fd/{number}'}")
+    if path.startswith("pipe:") and how == "open status":
+        # A pipe is new in each run, and so are its times; a socket has none.
+        path = f"/proc/self/fd/{number}"
     return [("file", how, path, number not in _OUTPUTS)] if path.startswith("/") else []
 
 

@@ -18,10 +18,19 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from pytest_hookharness.execution.platform.linux_kernel_paths import LINUX_PATHS
 from pytest_hookharness.execution.reads.recording import CLOCK_WORDS, START_WORDS, is_always_timing
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
-from pytest_hookharness.model.reads import LookKind, PathLook, ProgramReads, Reads, ReadSource, SourceKind
+from pytest_hookharness.model.reads import (
+    OPEN_FILE_WORDS,
+    LookKind,
+    PathLook,
+    ProgramReads,
+    Reads,
+    ReadSource,
+    SourceKind,
+)
 
 _EMPTY_PROGRAMS = (
     (re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash|fish)[0-9.]*$"), ("-c", ":")),
@@ -94,6 +103,9 @@ def _subtract(program: ProgramReads, baseline: Sequence[Reads], words: set[str])
     if started:
         # What differs between two starts is not subtracted: it may be the hook's.
         looks = frozenset.intersection(*(frozenset(run.looks) for run in started))
+        if words & OPEN_FILE_WORDS:
+            # The script may ask for the status of its input once more.
+            looks = frozenset(look for look in looks if look.path not in LINUX_PATHS.streams)
         counts = [Counter({(one.kind, one.detail): one.times for one in run.sources}) for run in started]
         for key in counts[0]:
             sources[key] = min(count[key] for count in counts)

@@ -40,7 +40,7 @@ CLOCK_WORDS = (
 START_WORDS = ("$^T", "BASETIME", *(f"-{test}{after}" for test in "MAC" for after in " \t\"'$(_"))
 _WORDS = (
     *("RANDOM", "BASHPID", "PPID", "$$", "getpid", "getppid", "rdrand", "rdtsc", "tell", "seek", "fstat"),
-    *("st_size", *CLOCK_WORDS, *START_WORDS),
+    *("st_size", "fileno", "stat(0", "stat(1", "stat(2", *CLOCK_WORDS, *START_WORDS),
 )
 _LIBRARY = b"\x7fELF"
 # These ask for the status of each file that they open. Only scripts with one of these names learn its times.
@@ -226,16 +226,16 @@ class Recording:
     def _add(self, image: Image, path: str, kind: str, *, existed: bool) -> None:
         if read_calls.is_constant(path):
             return
-        key = path, kind, existed, self._is_own(path)
+        is_new = kind in ("status", "open status") and path.startswith(read_calls.NEW_IN_EACH_RUN)
+        key = path, kind, existed, is_new or self._is_own(path)
         if key in image.looks:
             return
         image.looks[key] = None
         self._count()
-        if existed and kind != "link":
-            source = read_calls.source_of(path)
-            # To look at the folder of all processes is no question yet.
-            if source is not None and (source[1] != "all" or kind == "listed"):
-                self.note_source(image, *source)
+        source = read_calls.source_of(path) if existed and kind != "link" else None
+        # To look at the folder of all processes is no question yet.
+        if source is not None and (source[1] != "all" or kind == "listed"):
+            self.note_source(image, *source)
 
     def note_source(self, image: Image, kind: str, detail: str) -> None:
         """Note that something else than a file was asked."""

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.reads import (
+    OPEN_FILE_WORDS,
     Influences,
     KernelPaths,
     LookKind,
@@ -189,7 +190,7 @@ def _of_run(reads: Reads, around: KnownPaths) -> Iterator[str]:
     """Yield what else could matter, in words."""
     for source in _sources(reads):
         yield from _of_source(source, around)
-    if any(_dates_own(program, reads) for program in reads.programs):
+    if any(_dates_own(program, reads, around) for program in reads.programs):
         yield "the times or the number of a file that it made"
     for mention in reads.mentions:
         yield from _of_mention(mention, around)
@@ -218,7 +219,7 @@ def _is_equal(path: str, around: KnownPaths) -> bool:
     return path in around.names and not any(path in paths for paths in unequal)
 
 
-def _dates_own(program: ProgramReads, reads: Reads) -> bool:
+def _dates_own(program: ProgramReads, reads: Reads, around: KnownPaths) -> bool:
     """Return whether a program may learn when a file was made that this run made; that is a clock."""
     words = {mention.word for mention in reads.mentions}
     kinds = {LookKind.STATUS, LookKind.OPENED}
@@ -229,11 +230,16 @@ def _dates_own(program: ProgramReads, reads: Reads) -> bool:
     elif _CODED.search(program.path):
         by_start = "/perl" in program.path and any(word.startswith(_PERL_TIMES) for word in words)
         told = "st_mtime" in words or by_start
-        if by_start or "fstat" in words:
+        if by_start or words & OPEN_FILE_WORDS:
             kinds.add(LookKind.OPEN_STATUS)
     else:
         told = _UNDATED.search(program.path) is None
-    return told and any(look.own and look.existed and look.kind in kinds for look in program.looks)
+    if not told:
+        return False
+    # The C library asks for the status of the output, and tells nobody.
+    unasked = around.kernel.streams[1:] if _tells(program, reads) else ()
+    looks = (look for look in program.looks if look.path not in unasked)
+    return any(look.own and look.existed and look.kind in kinds for look in looks)
 
 
 def _is_constant(path: str, around: KnownPaths) -> bool:
