@@ -131,7 +131,8 @@ class OtherTimes:
             if (finding := time_shift.compare_starts(fast, begin, starts)) is not None:
                 return judge_paces(fast, finding, tried=False)
         except _NoTimeShown:
-            return fast
+            running = self._run.running_clocks
+            return judge_unplayed_times(fast, running, "") if running else fast
         except time_shift.UnevenPlays as plays:
             return judge_unplayed_times(fast, self._run.clock_uses, _UNEVEN.format(plays.described))
         except _Inconclusive:

@@ -104,6 +104,7 @@ class SingleRun:
         shown: Whether a process may have been shown the clock that the kernel moved.
         tried: Whether copies of its states were played, in which nothing was seen to be chance.
         clock_uses: Where the sources of its hooks decide by the clock, in words, if the session ended.
+        running_clocks: Those of them that plays at other times do not move.
         named_times: Seconds from its end to times that these sources name.
     """
 
@@ -115,6 +116,7 @@ class SingleRun:
     shown: bool = True
     tried: bool = False
     clock_uses: tuple[str, ...] = ()
+    running_clocks: tuple[str, ...] = ()
     named_times: tuple[float, ...] = ()
 
 
@@ -218,13 +220,14 @@ def _with_clock_uses(run: SingleRun, testbed: Testbed) -> SingleRun:
         return run
     # Most hooks have nothing to do with the time, and the readers of sources take long to load.
     from pytest_hookharness.judging.probing.limits import find_named_times
-    from pytest_hookharness.simulation.probing.hidden_chance import find_clock_words
+    from pytest_hookharness.simulation.probing.hidden_chance import find_clock_words, find_running_clocks
     from pytest_hookharness.simulation.probing.host_values import find_host_values
 
     used = find_host_values([one.payload for one in hook_runs], found)
-    uses = tuple(dict.fromkeys((*find_clock_words(found), *used.compared)))
+    running = tuple(dict.fromkeys(find_running_clocks(found)))
+    uses = tuple(dict.fromkeys((*find_clock_words(found), *used.compared, *running)))
     times = find_named_times((one.text for one in found), testbed.workspace.clock.now) if uses else ()
-    return replace(run, clock_uses=uses, named_times=times)
+    return replace(run, clock_uses=uses, running_clocks=running, named_times=times)
 
 
 def _was_shown(testbed: Testbed, outcome: Outcome) -> bool:

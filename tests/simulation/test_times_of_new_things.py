@@ -44,3 +44,18 @@ def test_a_program_that_asks_for_the_status_of_its_output(play):
 
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.evidence == "closed"
+
+
+@pytest.mark.slow
+def test_a_clock_that_no_play_can_move(play):
+    """If a hook compares the time since the machine started, its clock is an assumption of the end."""
+    hook = (
+        "now=$(cut -d. -f1 /proc/uptime); last=$(cat .last 2>/dev/null || echo -100); echo $now >.last; "
+        "[ $((now - last)) -lt 30 ] && exit 0; echo Again. >&2; exit 2"
+    )
+    outcome = play(hooks={"Stop": hook})
+
+    assert outcome.terminated
+    assert any(
+        "`/proc/uptime`" in one and "Other times were not played" in one for one in outcome.assumptions
+    )

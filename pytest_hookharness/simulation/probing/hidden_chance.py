@@ -77,6 +77,12 @@ def find_clock_use(
         yield f"the clock (`{used}` in {where})"
 
 
+# Clocks that count from the start of the machine; what they say is comparable from run to run.
+_RUNNING = re.compile(
+    rb"/proc/uptime\b|\btime\.monotonic(?:_ns)?\b|\bCLOCK_(?:MONOTONIC|BOOTTIME)\w*|\bos\.uptime\b|\bhrtime\b"
+)
+
+
 def find_clock_words(scripts: Iterable[HookSource]) -> Iterator[str]:
     """Yield where scripts decide by the time, in words, for hooks whose reads were not observed."""
     for script in (one for one in scripts if len(one.text) <= _LONGEST):
@@ -88,6 +94,13 @@ def find_clock_words(scripts: Iterable[HookSource]) -> Iterator[str]:
             if any(language.program.search(program) for program in programs):
                 for used, where in _found(language, script.text, script.name, in_shell):
                     yield f"`{used}` in {where}"
+
+
+def find_running_clocks(scripts: Iterable[HookSource]) -> Iterator[str]:
+    """Yield where scripts ask how long the machine runs, in words: no play at another time changes that."""
+    for script in scripts:
+        if found := _RUNNING.search(script.text):
+            yield f"`{found[0].decode()}` in {script.name}, which no play moves"
 
 
 def _unreadable(program: ProgramReads, places: Mapping[str, tuple[str | None, str]]) -> str:
