@@ -30,6 +30,7 @@ WORST_FIRST: tuple[VerdictName, ...] = ("hung", "recursing", "undecided")
 # ``turns``: all turns that were wanted were played.
 # ``time``: the budget ended the run, or ``time for turns``: the share of it that turns may use.
 # ``ended early``: the session ended before a stop was allowed.
+# ``prompt refused``: hooks ended the session before the agent started.
 # ``two results``: the same state led to two results.
 # ``clock``: not all programs saw the moved clock.
 # ``answer too long``: not all of it was kept.
@@ -40,6 +41,7 @@ OpenReason: TypeAlias = Literal[
     "time for turns",
     "interrupted",
     "ended early",
+    "prompt refused",
     "two results",
     "clock",
     "answer too long",

@@ -63,6 +63,8 @@ class OtherTimes:
                 paces = f"with turns {human} and {slow} apart"
         if self._run.clock_uses and outcome is self._run.outcome:
             outcome = self._compare_starts(paces)
+        elif self._run.running_clocks and outcome is self._run.outcome:
+            outcome = judge_unplayed_times(outcome, self._run.running_clocks, "")
         return replace(outcome, wall=self._run.used + self._used)
 
     def _play(self, scenario: Scenario, settings: Settings, later: float = 0.0) -> SingleRun:
@@ -131,8 +133,7 @@ class OtherTimes:
             if (finding := time_shift.compare_starts(fast, begin, starts)) is not None:
                 return judge_paces(fast, finding, tried=False)
         except _NoTimeShown:
-            running = self._run.running_clocks
-            return judge_unplayed_times(fast, running, "") if running else fast
+            return fast
         except time_shift.UnevenPlays as plays:
             return judge_unplayed_times(fast, self._run.clock_uses, _UNEVEN.format(plays.described))
         except _Inconclusive:

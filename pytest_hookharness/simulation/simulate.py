@@ -58,7 +58,7 @@ def simulate(
     compared = settings.probes and settings.paces and not scenario.cover
     if compared and may_be_repeated(run.outcome) and not run.tried:
         run = _with_repeats(run, scenario, settings, resources)
-    if not compared or not (run.time_may_matter or run.clock_uses):
+    if not compared or not (run.time_may_matter or run.clock_uses or run.running_clocks):
         return replace(run.outcome, wall=run.used)
     # Most runs need no comparison.
     from pytest_hookharness.simulation.other_times import OtherTimes

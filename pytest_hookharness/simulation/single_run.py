@@ -104,7 +104,7 @@ class SingleRun:
         shown: Whether a process may have been shown the clock that the kernel moved.
         tried: Whether copies of its states were played, in which nothing was seen to be chance.
         clock_uses: Where the sources of its hooks decide by the clock, in words, if the session ended.
-        running_clocks: Those of them that plays at other times do not move.
+        running_clocks: Where they ask for clocks that plays at other times do not move, in words.
         named_times: Seconds from its end to times that these sources name.
     """
 
@@ -225,7 +225,7 @@ def _with_clock_uses(run: SingleRun, testbed: Testbed) -> SingleRun:
 
     used = find_host_values([one.payload for one in hook_runs], found)
     running = tuple(dict.fromkeys(find_running_clocks(found)))
-    uses = tuple(dict.fromkeys((*find_clock_words(found), *used.compared, *running)))
+    uses = tuple(dict.fromkeys((*find_clock_words(found), *used.compared)))
     times = find_named_times((one.text for one in found), testbed.workspace.clock.now) if uses else ()
     return replace(run, clock_uses=uses, running_clocks=running, named_times=times)
 

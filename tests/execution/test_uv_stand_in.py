@@ -66,3 +66,14 @@ def test_what_it_runs(tmp_path, text, status, said):
     words = [sys.executable, "-m", uv_stand_in.__name__, "run", str(tmp_path / "hook.py"), "--chat"]
     run = subprocess.run(words, input="data", capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (status, said)
+
+
+def test_a_folder_of_the_project_is_no_package(tmp_path, monkeypatch):
+    """A folder that has the name of a package, where the check is started, does not stand for it."""
+    (tmp_path / "docker").mkdir()
+    (tmp_path / "docker" / "__init__.py").write_text("")
+    (tmp_path / "hooks").mkdir()
+    (tmp_path / "hooks" / "hook.py").write_text("import docker\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert not needs_only_python(tmp_path / "hooks" / "hook.py")

@@ -148,6 +148,7 @@ def test_a_refused_prompt_says_nothing_of_hooks_of_the_stop(configured: tuple[st
     verdict = judge(JudgeInput(seen, RunEnd(how="halted", turn=0), configured=configured))
     assert isinstance(verdict, Terminated) == known
     assert known or "nothing is known of the hooks of Stop" in verdict.why
+    assert known or verdict.reasons == {"prompt refused"}
 
 
 @pytest.mark.parametrize(

@@ -314,6 +314,7 @@ def test_a_doubt_about_a_moved_clock_is_met_by_the_kernel(scenario, keys):
         ("process of a hook", "Let the hook wait for that process"),
         ("process of a command", "End that process in the agent's script"),
         ("ended early", "Let the script go on"),
+        ("prompt refused", "Give the script a prompt that the hooks allow"),
         ("turns", "Give the run more turns or time (--turns, --budget)."),
     ],
 )

@@ -21,8 +21,13 @@ def test_a_stream_that_is_opened_by_name(play, hook, name):
 
 @pytest.mark.parametrize(
     ("hook", "host"),
-    [("input=$(cat /dev/stdin); exit 0", "codex"), ("input=$(cat); exit 0", "claude-code")],
+    [
+        ("input=$(cat /dev/stdin); exit 0", "codex"),
+        ("input=$(cat); exit 0", "claude-code"),
+        ("input=$(cat /dev/stdin || cat); exit 0", "claude-code"),
+        ("cat >/dev/null; { echo x >/dev/stderr; } || echo x >&2; exit 0", "claude-code"),
+    ],
 )
 def test_a_stream_that_can_be_opened(play, hook, host):
-    """A pipe is opened by its name, and a socket is read by its descriptor, without a finding."""
+    """Nothing is found where a pipe is opened, a descriptor is used, or the script has another way."""
     assert play(hooks={"Stop": hook}, host=host).passed

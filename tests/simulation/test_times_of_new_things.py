@@ -59,3 +59,16 @@ def test_a_clock_that_no_play_can_move(play):
     assert any(
         "`/proc/uptime`" in one and "Other times were not played" in one for one in outcome.assumptions
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "use", ["# time.monotonic() would do as well", "began = time.monotonic(); time.monotonic() - began"]
+)
+def test_a_hook_that_measures_itself(play, use):
+    """Who measures how long something takes, or only names a clock, decides nothing by it."""
+    script = f"import time\n{use}\n"
+    outcome = play(hooks={"Stop": "python3 end.py"}, files={"end.py": script})
+
+    assert outcome.terminated
+    assert not any("monotonic" in one for one in outcome.assumptions)

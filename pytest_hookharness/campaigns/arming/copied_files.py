@@ -37,6 +37,10 @@ _MOST_FILES, _LARGEST = 40, 1 << 18
 # A file of data in the code of a script, and how many folders above the script it is looked for in.
 _DATA = re.compile(r"[\"'](?P<name>[\w-]+\.(?:ya?ml|json|toml))[\"']")
 _MOST_ABOVE = 2
+# Files that belong to a project or a host and not to a script.
+_OF_PROJECTS = frozenset(
+    ["package.json", "package-lock.json", "tsconfig.json", "composer.json", "pyproject.toml", "Cargo.toml"]
+) | {"settings.json", "settings.local.json", "hooks.json", "plugin.json", "marketplace.json"}
 
 
 def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
@@ -71,8 +75,10 @@ def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str,
             # An installer may keep what is there, so the project's own files stay as they are.
             if not (root / place).exists():
                 texts.setdefault(str(place), read_known_text(file))
-        for file in _data_above(source):
-            texts.setdefault(str(PurePath(name).parent / file.name), read_known_text(file))
+        for file in _data_above(source, root):
+            place = PurePath(name).parent / file.name
+            if not (root / place).exists():
+                texts.setdefault(str(place), read_known_text(file))
     return {place: text for place, text in texts.items() if text}
 
 
@@ -100,13 +106,14 @@ def _beside(source: Path, root: Path) -> Iterator[Path]:
     yield from (file for file in others if len(others) <= _MOST_FILES and is_small(file, _LARGEST))
 
 
-def _data_above(source: Path) -> Iterator[Path]:
+def _data_above(source: Path, root: Path) -> Iterator[Path]:
     """Yield files of data that a script names, from the folders above its own in the repository."""
-    names = sorted({found["name"] for found in _DATA.finditer(read_known_text(source))})
-    for folder in source.parents[:_MOST_ABOVE]:
-        if (folder / ".git").exists():
-            return
-        yield from (folder.parent / name for name in names if is_small(folder.parent / name, _LARGEST))
+    top = next((folder for folder in source.parents if (folder / ".git").exists()), root)
+    names = sorted({found["name"] for found in _DATA.finditer(read_known_text(source))} - _OF_PROJECTS)
+    for folder in source.parents[1 : _MOST_ABOVE + 1]:
+        for file in (folder / name for name in names):
+            if file.resolve().is_relative_to(top) and is_small(file, _LARGEST):
+                yield file
 
 
 # For each host, the folder of all plugins, and the folder of one plugin in it.

@@ -84,7 +84,7 @@ def static_problems(
     names: dict[str, Symptom] = {}
     for symptom in static.symptoms:
         names[name_problem(symptom, names)] = symptom
-    names = {name: one for name, one in names.items() if not _is_refuted(one, outcomes)}
+    names = {name: left for name, one in names.items() if (left := _unrefuted(one, outcomes))}
     scenario = Scenario(name="check", host=hook_set.host)
     refused = refused_for_want(static, outcomes)
     # Symptoms that keep the agent from its work come first.
@@ -92,12 +92,18 @@ def static_problems(
         yield Problem(id=name, symptom=with_evidence(names[name], outcomes), scenario=scenario)
 
 
-def _is_refuted(symptom: Symptom, outcomes: Sequence[Outcome]) -> bool:
-    """Return whether a session shows that a loop goes on after one round, or that a hook has its input."""
+def _unrefuted(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom | None:
+    """Return a symptom for those of its hooks of which no session shows the opposite; ``None`` for none."""
     if symptom.kind == codes.MISSING_INPUT.name and DEVICE in symptom.text:
-        commands = symptom.hook.split(", ")
-        runs = (run for outcome in outcomes for _, run in outcome.trace.hook_runs())
-        return any(run.run and run.run.stdin_read and run.hook.command in commands for run in runs)
+        runs = [run for outcome in outcomes for _, run in outcome.trace.hook_runs()]
+        read = {run.hook.command for run in runs if run.run is not None and run.run.stdin_read}
+        left = [command for command in symptom.hook.split(", ") if command not in read]
+        return replace(symptom, hook=", ".join(left)) if left else None
+    return None if _goes_on(symptom, outcomes) else symptom
+
+
+def _goes_on(symptom: Symptom, outcomes: Sequence[Outcome]) -> bool:
+    """Return whether a session shows that a loop goes on after one round."""
     return symptom.kind == codes.EARLY_EXIT.name and any(
         hooked.decision.refused and run.payload.get("stop_hook_active") is True
         for outcome in outcomes

@@ -79,7 +79,7 @@ def _describe_stuck(hook_set: HookSet, static: StaticResult, outcomes: Sequence[
     for lack in dict.fromkeys(static.stuck.values()):
         hooks = [hook for hook in hook_set.hooks if static.stuck.get(hook.command) == lack]
         named = [*dict.fromkeys(hook_name(hook_set.hooks, hook.command) for hook in hooks)]
-        which = f": {', '.join(named)}" if len(named) <= _MOST_NAMED else ""
+        which = f", {', '.join(named)}" if len(named) <= _MOST_NAMED else ""
         text = f"{lack}: {counted(len(hooks), 'hook')} could not be tried{which}"
         events = dict.fromkeys(refused[hook.command] for hook in hooks if hook.command in refused)
         if events:

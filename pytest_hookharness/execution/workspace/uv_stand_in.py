@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 _NOT_FOUND = 127
@@ -75,10 +75,10 @@ def _is_at_hand(name: str, folder: Path) -> bool:
     own = (folder / f"{name}.py", folder / name / "__init__.py")
     if name in sys.stdlib_module_names or any(path.is_file() for path in own):
         return True
-    try:
-        return find_spec(name) is not None
-    except (ImportError, ValueError):
-        return False
+    # Not a folder of the project in which this process was started.
+    places = [place for place in sys.path if place and os.path.realpath(place) != os.getcwd()]
+    spec = PathFinder.find_spec(name, places)
+    return spec is not None and spec.origin is not None
 
 
 def main() -> None:

@@ -25,14 +25,24 @@ _WRITE = "Write to the descriptor itself: `>&2` or `>&1`, and no redirection at 
 def find_refused_streams(trace: Trace) -> Iterator[Finding]:
     """Find hooks that opened a stream by its name and were refused, so that they lost input or output."""
     for step, hook_run in trace.hook_runs():
-        found = _REFUSED.search(hook_run.run.stderr.text) if hook_run.run is not None else None
-        if found is None:
+        run = hook_run.run
+        found = _REFUSED.search(run.stderr.text) if run is not None else None
+        if run is None or found is None:
             continue
-        name, event = found["name"] or found["quoted"], hook_run.hook.event
+        name = found["name"] or found["quoted"]
+        # A hook that got its input in another way, or printed something else, may have known.
+        if run.stdin_read if name == "in" else (run.stdout.text.strip() or _others(run.stderr.text)):
+            continue
         lost, code, advice = (
             ("it gets no input from there", codes.MISSING_INPUT, _READ)
             if name == "in"
             else ("what it prints there is lost", finding_catalogue.MANGLED, _WRITE)
         )
+        event = hook_run.hook.event
         text = f"{event}: it opens /dev/std{name}, a socket, and Linux opens no socket by name: {lost}."
         yield replace(code.found(text, turn=step.turn, hook=hook_run.hook.command), advice=advice)
+
+
+def _others(text: str) -> bool:
+    """Return whether a line is none that says that a stream was refused."""
+    return any(line.strip() and not _REFUSED.search(line) for line in text.splitlines())

@@ -121,8 +121,11 @@ def _ended(case: JudgeInput) -> verdicts.Verdict:
     # First the cap: after one override the hooks no longer decided alone, even if a later stop was allowed.
     if first_override(case.trace) is not None:
         return _capped(case)
-    if reason := why_stop_not_allowed(case.trace, case.end) or _why_unasked(case):
-        return verdicts.Undecided(turn=case.end.turn, why=reason, reasons=frozenset(["ended early"]))
+    turn = case.end.turn
+    if reason := why_stop_not_allowed(case.trace, case.end):
+        return verdicts.Undecided(turn=turn, why=reason, reasons=frozenset(["ended early"]))
+    if reason := _why_unasked(case):
+        return verdicts.Undecided(turn=turn, why=reason, reasons=frozenset(["prompt refused"]))
     return verdicts.Terminated(turn=case.end.turn)
 
 

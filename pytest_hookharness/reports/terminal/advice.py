@@ -328,6 +328,8 @@ def _unknown(outcome: Outcome, verdict: Undecided) -> str:
     elif verdict.changed:
         more = "`turns`" if outcome.scenario.origin is not None else "--turns"
         reach = f"{threshold}, raise {more} to reach it."
+    elif "prompt refused" in verdict.reasons:
+        reach = "Give the script a prompt that the hooks allow, so that the agent starts and can stop."
     elif "ended early" in verdict.reasons:
         reach = "Let the script go on, for example with a prompt, until a stop of the agent is allowed."
     else:

@@ -366,13 +366,20 @@ def test_data_above_a_script_that_is_copied(tmp_path):
     at(tmp_path, "kit/python/end.py", "#!/usr/bin/env python3\nopen(FOLDER / 'rules.yaml')\n")
     at(tmp_path, "kit/rules.yaml", "rules: []\n")
     at(tmp_path, "kit/others.yaml", "others: []\n")
+    beside = ".claude/hooks/mine/rules.yaml"
+    # Nothing is read that lies outside of a repository, or of the folder of the settings if there is none.
+    assert beside not in find_hook_sets(tmp_path / "kit" / "python", copies=True)[0].texts
+    (tmp_path / ".git").mkdir()
     (place,) = find_hook_sets(tmp_path / "kit" / "python", copies=True)
-    assert place.texts[".claude/hooks/mine/rules.yaml"] == "rules: []\n"
+    assert place.texts[beside] == "rules: []\n"
     assert ".claude/hooks/mine/others.yaml" not in place.texts
-    # Nothing above the repository is read.
-    (tmp_path / "kit" / "python" / ".git").mkdir()
-    (alone,) = find_hook_sets(tmp_path / "kit" / "python", copies=True)
-    assert ".claude/hooks/mine/rules.yaml" not in alone.texts
+    # What the project has stays, and no link leads out.
+    at(place.root, beside, "own: []\n")
+    assert beside not in find_hook_sets(tmp_path / "kit" / "python", copies=True)[0].texts
+    (place.root / beside).unlink()
+    (tmp_path / "kit" / "rules.yaml").unlink()
+    (tmp_path / "kit" / "rules.yaml").symlink_to("/etc/hostname")
+    assert beside not in find_hook_sets(tmp_path / "kit" / "python", copies=True)[0].texts
 
 
 @pytest.mark.parametrize("word", ["sh {}/x.sh", "./{}.sh", "~/{}/x.sh", "cat $HOME/.config/{}/x.toml", "/{}"])

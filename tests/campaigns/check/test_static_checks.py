@@ -252,10 +252,10 @@ def test_a_program_that_this_machine_lacks(tmp_path, found):
     (hook_set,) = find_hook_sets(tmp_path)
     of_runner, of_shell = untried_hooks(hook_set, result, ())
     assert of_runner == (
-        "no-such-runner is not on PATH: 2 hooks could not be tried: Stop 1 (x.py), PreToolUse 1 "
+        "no-such-runner is not on PATH: 2 hooks could not be tried, Stop 1 (x.py), PreToolUse 1 "
         "(no-such-runner y)"
     )
-    assert of_shell.endswith('1 hook could not be tried: Stop 2 ("$CLAUDE_PROJECT_DIR"/x.zz)')
+    assert of_shell.endswith('1 hook could not be tried, Stop 2 ("$CLAUDE_PROJECT_DIR"/x.zz)')
 
 
 @pytest.mark.parametrize(
@@ -525,7 +525,7 @@ def test_a_missing_program_that_stops_the_agent(tmp_path, found, harness):
     report = CheckRun(hook_set, harness.settings, harness.resources, "livelock").run()
     (text,) = report.untried
     assert text == (
-        "no-such-runner is not on PATH: 1 hook could not be tried: BeforeModel 1 (no-such-runner); "
+        "no-such-runner is not on PATH: 1 hook could not be tried, BeforeModel 1 (no-such-runner); "
         "gemini-cli takes this for a refusal of BeforeModel; the model is never asked, so the agent can do "
         "nothing; the other hooks were tried without it"
     )
@@ -542,7 +542,7 @@ def test_nothing_is_told_of_a_hook_whose_program_is_missing(tmp_path, found, har
     report = CheckRun(hook_set, harness.settings, harness.resources).run()
     told = [*report.tried, *report.open]
     assert report.untried == (
-        "no-such-runner is not on PATH: 1 hook could not be tried: PreToolUse 1 (no-such-runner)",
+        "no-such-runner is not on PATH: 1 hook could not be tried, PreToolUse 1 (no-such-runner)",
     )
     assert any("1 of 2 hooks." in text for text in told)
     assert [text.partition(" (")[0] for text in told if text.startswith("PreToolUse")] == [
@@ -560,6 +560,18 @@ def test_a_missing_script_that_keeps_the_agent_from_working(tmp_path, found, har
     (problem,) = report.problems
     assert problem.symptom.effect.endswith("the model is never asked, so the agent can do nothing.")
     assert "echo text >log" in report.triggered
+
+
+@pytest.mark.nightly
+def test_a_hook_that_reads_beside_one_that_cannot(tmp_path, found, harness):
+    """That a script opens its input by name is refuted for a hook that read it, and for no other one."""
+    at(tmp_path, "a.sh", "#!/bin/sh\nC=$(cat /dev/stdin 2>/dev/null)\n")
+    at(tmp_path, "b.sh", "#!/bin/sh\nC=$(cat /dev/stdin 2>/dev/null)\ncat >/dev/null\n")
+    found(("PreToolUse", "sh a.sh"), ("PreToolUse", "sh b.sh"))
+    (hook_set,) = find_hook_sets(tmp_path)
+    report = CheckRun(hook_set, harness.settings, harness.resources, "MISSING-INPUT").run()
+    (problem,) = report.problems
+    assert problem.symptom.hook == "sh a.sh"
 
 
 def test_nothing_is_played_if_nothing_can_run(tmp_path, found, harness):

@@ -83,7 +83,7 @@ _TOLD = re.compile(
 # A comment that says that status 1 refuses, and that status in the code.
 _BLOCKS = re.compile(
     r"(?:#|//)[^\n]*?\bexit(?:s|ing)?(?: with| code| status)* 1\b[ \t]*"
-    r"(?:[=:\u2013\u2014-]+>?|\u2192|to|will)?[ \t]*(?:hard[ \t]+)?block(?:s|ing|ed)?\b",
+    r"(?:[=\u2013\u2014-]+>?|\u2192|to)[ \t]*(?:hard[ \t]+)?block(?:s|ing|ed)?\b(?P<what>[^\n]*)",
     re.IGNORECASE,
 )
 _ENDS_WITH_ONE = re.compile(r"^(?!\s*(?:#|//))[^\n]*\b(?:process\.|sys\.)?exit\(?[ \t]*1\b", re.MULTILINE)
@@ -129,7 +129,8 @@ def _failed(hook_set: HookSet, hook: Hook) -> Iterator[str]:
     for text in chain(texts, _called_functions(hook_set, texts)) if is_gate or tells else ():
         if _REFUSES_BY_CODE.search(text):
             continue
-        if _BLOCKS.search(text) and _ENDS_WITH_ONE.search(text):
+        blocks = _BLOCKS.search(text) if not _KNOWS.search(text) else None
+        if blocks and not _NO.search(blocks["what"]) and _ENDS_WITH_ONE.search(text):
             reply = read_printed(profile, hook, 1, stderr="BLOCKED")
             if _is_failure(reply):
                 fault = (reply.fault or "").removeprefix(_LOST).partition(": ")[0]

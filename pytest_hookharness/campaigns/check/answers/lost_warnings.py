@@ -9,7 +9,7 @@ and a text beside which the script sets a variable, if it may refuse later.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
 from pytest_hookharness.campaigns.check.shell_code.shell_outputs import goes_elsewhere, is_for_authors
@@ -102,10 +102,10 @@ def lost_warnings(text: str, loaded: Sequence[str] = (), *, of_calls: bool) -> I
             yield stream, words
 
 
-def _is_remembered(script: ShellScript, place: int, behind: int) -> bool:
-    """Return whether the branch of a text also sets a variable, by which the script may refuse later."""
+def _is_remembered(script: ShellScript, place: int, behind: int, *, but: Collection[str] = ()) -> bool:
+    """Return whether the branch of a text sets another variable by which the script may refuse later."""
     begin, end = _branch(script.shown, place, behind)
-    names = {name for found in _SETS.findall(script.shown[begin:end]) for name in found if name}
+    names = {name for found in _SETS.findall(script.shown[begin:end]) for name in found} - {"", *but}
     return any(re.search(rf"\b{name}\b", script.code[end:]) for name in names)
 
 
@@ -125,7 +125,7 @@ def _printed(script: ShellScript) -> Iterator[tuple[int, int, str, str]]:
     """Yield advice that a script prints: its place, the place after it, the stream and the words."""
     for found in _ECHO.finditer(script.code):
         words = " ".join(found["text"].split())
-        words = words if is_advice(words) else _gathered(script, words, found.end())
+        words = words if is_advice(words) else _gathered(script, words, found)
         if words and script.is_code(found.start("mark")):
             yield found.start("text"), found.end(), "stderr" if found["err"] else "stdout", words
     for found in _DOCUMENT.finditer(script.code):
@@ -135,16 +135,27 @@ def _printed(script: ShellScript) -> Iterator[tuple[int, int, str, str]]:
             yield found.start(), found.end("text"), stream, " ".join(line.split())
 
 
-def _gathered(script: ShellScript, words: str, behind: int) -> str:
-    """Return the first advice that a script put into a variable of a text, which it does not use again."""
+def _gathered(script: ShellScript, words: str, printed: re.Match[str]) -> str:
+    """Return the first advice that a script put into a variable which it only prints; empty for none."""
     for name in _VARIABLE.findall(words):
-        if re.search(rf"\b{name}\b", script.code[behind:]):
+        given = [*re.compile(_GIVEN.format(name), re.MULTILINE).finditer(script.code)]
+        own = [printed, *given]
+        # Before it is printed, it may be asked whether there is something in it.
+        asked = rf"(?<!-[nz] )(?<!-[nz] \")\$\{{?{name}\b"
+        uses = [*re.compile(asked).finditer(script.code, 0, printed.start())]
+        uses += re.compile(rf"\b{name}\b").finditer(script.code, printed.end())
+        if any(not any(one.start() <= use.start() < one.end() for one in own) for use in uses):
             continue
-        pattern = re.compile(_GIVEN.format(name), re.MULTILINE)
-        texts = (re.sub(rf"\$\{{?{name}\}}?|\\n", " ", one["text"]) for one in pattern.finditer(script.code))
-        for text in (" ".join(one.split()) for one in texts):
-            if is_advice(text) or (_GATHERS.fullmatch(name) and " " in text and not _OF_MACHINE.search(text)):
-                return text
+        # What is set beside it may lead to a refusal.
+        if any(
+            _is_remembered(script, one.start(), one.end(), but=(name, *_VARIABLE.findall(one["text"])))
+            for one in given
+        ):
+            continue
+        for text in (re.sub(rf"\$\{{?{name}\}}?|\\n", " ", one["text"]) for one in given):
+            told = " ".join(text.split())
+            if is_advice(told) or (_GATHERS.fullmatch(name) and " " in told and not _OF_MACHINE.search(told)):
+                return told
     return ""
 
 

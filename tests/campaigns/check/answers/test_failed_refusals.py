@@ -93,6 +93,11 @@ def test_a_comment_that_says_that_status_one_blocks(found, event):
     [
         BLOCKS + "exit 2\n",
         BLOCKS.replace("= blocking", "= non-blocking"),
+        BLOCKS.replace("= blocking error", "blocks nothing, so this answers in JSON"),
+        BLOCKS.replace("error", "for git hooks only"),
+        BLOCKS
+        + 'echo \'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", '
+        + '"permissionDecisionReason": "No."}}\'\n',
         BLOCKS.replace("  exit 1", "  exit 0"),
     ],
 )

@@ -89,6 +89,8 @@ GATHERED = (
         # What is used again may lead to a refusal, other variables hold any text, and this is for the user.
         (GATHERED + '[ -n "$WARNINGS" ] && exit 2\nexit 0\n', ""),
         (GATHERED.replace("WARNINGS", "OUT"), ""),
+        (GATHERED.replace('time"\n', 'time"\n  BLOCK=1\n') + '[ "$BLOCK" = 1 ] && exit 2\nexit 0\n', ""),
+        ('tell "$WARNINGS"\n' + GATHERED + "exit 0\n", ""),
         (GATHERED.replace("SLOW: waits for a fixed time", "jq is not installed"), ""),
     ],
 )
