@@ -261,6 +261,25 @@ def test_a_reason_beside_an_exit_code_that_refuses_is_told(printed: bytes, said:
     assert ("is not known to read JSON" in found.text, "Exit with 0" in found.advice) == (said, said)
 
 
+@pytest.mark.parametrize(
+    ("printed", "error"),
+    [
+        (b"Traceback (most recent call last):\n  File...\nKeyError: 'x'\n", "KeyError: 'x'"),
+        (b"Error: no\n    at x.js\n\nNode.js v20.1.0\n", "Error: no"),
+        (b"no tests ran\n", ""),
+    ],
+)
+def test_a_failure_that_its_host_takes_for_a_refusal(printed: bytes, error: str) -> None:
+    """A hook that an uncaught error ended is said to have failed, not to have given no reason."""
+    run = ProcessResult(ending=Exited(1), stderr=Output(printed, len(printed)))
+    failed = hook_run(run=run, ruling=Ruling.DENY, silent=True)
+    (found,) = find(trace(hooked(failed, refused=True)))
+    assert found.name == ("CRASHED" if error else "SILENT-REFUSAL")
+    assert found.text.endswith(
+        f"an uncaught error ended its hook: {error}." if error else "without a reason."
+    )
+
+
 @pytest.mark.parametrize("silent,expected", [((True,), 1), ((True, True), 1), ((True, False), 0)])
 def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int) -> None:
     """A refusal by silent hooks has no reason, even if the host adds one."""

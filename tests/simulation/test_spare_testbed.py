@@ -122,7 +122,7 @@ def test_a_testbed_in_which_anything_was_touched_is_not_used_again(harness_of_ti
     ("command", "look"),
     [
         ("hostname changed", "hostname"),
-        ("mount -t tmpfs none /mnt; echo x > /mnt/kept", "ls /mnt"),
+        ("mount -n -t tmpfs none /mnt; echo x > /mnt/kept", "ls /mnt"),
         ("ipcmk -M 64 >/dev/null", "cat /proc/sysvipc/shm"),
         ("ip link set lo down || exit 3", "cat /sys/class/net/lo/flags /proc/net/if_inet6 /proc/net/route"),
         ("(setsid sleep 60 &) >/dev/null 2>&1", "echo /proc/[0-9]*"),
@@ -204,7 +204,10 @@ def test_a_folder_in_the_place_of_another_ends_a_testbed(harness, tmp_path):
 @pytest.mark.parametrize(
     "command",
     [
-        "mount -t tmpfs none /mnt && umount /mnt && umount /dev/full && mount --bind /dev/zero /dev/full",
+        (
+            "mount -n -t tmpfs none /mnt && umount -n /mnt && umount -n /dev/full"
+            " && mount -n --bind /dev/zero /dev/full"
+        ),
         "renice -n 5 -p 1 >/dev/null",
         "echo 500 > /proc/1/oom_score_adj",
         "echo 0x7f > /proc/1/coredump_filter",

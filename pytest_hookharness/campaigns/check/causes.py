@@ -33,6 +33,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
     PINGPONG,
     SILENT_REFUSAL,
 )
+from pytest_hookharness.judging.findings.uncaught_errors import FAILURE_REFUSES
 from pytest_hookharness.model.bad_ends import ENDLESS
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import RunCommand
@@ -192,11 +193,14 @@ def independent(
     closed = {
         *commands_of(one.symptom for one in symptoms if one.symptom.kind == codes.BLOCKS_EVERYTHING.name)
     }
+    # Where a failure is a refusal, a hook that fails each time refuses everything.
+    failing = {*commands_of(one.symptom for one in symptoms if FAILURE_REFUSES in one.symptom.text)}
     return [
         one
         for one in symptoms
         if (one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run))
         and not (one.symptom.kind == codes.STUCK_PHASE.name and _is_of(one.symptom, closed))
+        and not (one.symptom.kind == codes.BLOCKS_EVERYTHING.name and _is_of(one.symptom, failing))
         and not (one.symptom.kind == HUNG_HOOK.name and _is_of(one.symptom, hasty))
         and not (_OF_A_REFUSAL.search(one.symptom.text) and _is_of(one.symptom, failed))
         and not (one.symptom in lost and one.symptom.kind == CRASHED.name and _is_of(one.symptom, advising))

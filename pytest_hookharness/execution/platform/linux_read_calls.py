@@ -124,9 +124,9 @@ _CLOCKS = {
 }  # fmt: skip
 _SIGNS = (("a", os.O_APPEND), ("c", os.O_CREAT), ("t", os.O_TRUNC), ("x", os.O_EXCL))
 _SYSTEM = ("/usr/", "/lib", "/etc/", "/bin/", "/sbin/", "/proc/", "/sys/", "/dev/", "/nix/", "/opt/")
-# Devices that say the same at any time.
 # Entries of the process itself, and files in memory: they are new in each run, and so are their times.
 NEW_IN_EACH_RUN = ("/proc/self", "/memfd:")
+# Devices that say the same at any time.
 _CONSTANT = frozenset(("/dev/null", "/dev/zero", "/dev/full"))
 
 

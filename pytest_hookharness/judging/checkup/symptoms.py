@@ -25,6 +25,7 @@ from pytest_hookharness.judging.checkup.unseen_texts import find_unseen_texts
 from pytest_hookharness.judging.checkup.written_paths import written_above_project
 from pytest_hookharness.judging.comparison.traces import refusers
 from pytest_hookharness.judging.findings import codes, finding_catalogue
+from pytest_hookharness.judging.findings.uncaught_errors import uncaught_error
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.checkup import Symptom, is_named
 from pytest_hookharness.model.moves import WORKSPACE
@@ -121,19 +122,11 @@ def _uncaught_errors(outcome: Outcome) -> Iterator[Symptom]:
             run = hook_run.run
             if run is None or run.failure is not None or run.ending != Exited(1):
                 continue
-            error = _uncaught_error(run.stderr.text)
-            if error and not _MAY_BE_OURS.search(error):
+            error = uncaught_error(run.stderr.text)
+            if _ERROR.match(error) and not _MAY_BE_OURS.search(error):
                 text = f"{hooked.event}: an uncaught error ends it with 1: {error[:_ERROR_LENGTH]}."
                 found = finding_catalogue.CRASHED.found(text, turn=step.turn, hook=hook_run.hook.command)
                 yield refused_work.symptom_of(found)
-
-
-def _uncaught_error(text: str) -> str:
-    """Return the error with which Python or Node ended, as standard error tells it last; empty for none."""
-    lines = text.rstrip().splitlines() or [""]
-    if lines[-1].startswith("Node.js v"):
-        return next((line for line in lines if _ERROR.match(line)), "")
-    return lines[-1] if _ERROR.match(lines[-1]) and "Traceback (most recent call last):" in lines else ""
 
 
 def _was_cut_by_us(outcome: Outcome, finding: verdicts.Finding) -> bool:

@@ -20,6 +20,7 @@ from pytest_hookharness.judging.findings import (
     stream_devices,
 )
 from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
+from pytest_hookharness.judging.findings.uncaught_errors import FAILURE_REFUSES, uncaught_error
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
 from pytest_hookharness.model import processes
 from pytest_hookharness.model.expectations import Expectation, counted, first_few
@@ -102,6 +103,7 @@ def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(merged.values(), key=lambda finding: (finding.turn, finding.code)))
 
 
+_ERROR_LENGTH = 120
 _BESIDE_CODE = (
     "refused by exit code 2; the host is not known to read JSON then, so a reason in the JSON may be lost."
 )
@@ -131,6 +133,10 @@ def _refusals(trace: Trace) -> Iterator[Finding]:
         if any(hook_run.reply.unmeant or not hook_run.ran for hook_run in refusing):
             continue
         if hooked.decision.refused and (silent or not any(word.strip() for word in words)):
+            if refusing and all(errors := [_failure(hook_run) for hook_run in refusing]):
+                text = f"{hooked.event} {FAILURE_REFUSES}: {errors[0]}."
+                yield finding_catalogue.CRASHED.found(text, turn=step.turn, hook=commands_of(refusing))
+                continue
             found = finding_catalogue.SILENT_REFUSAL.found(
                 f"{hooked.event} was refused without a reason.",
                 turn=step.turn,
@@ -140,6 +146,16 @@ def _refusals(trace: Trace) -> Iterator[Finding]:
             beside = refusing and all(_answers_beside_code(hook_run) for hook_run in refusing)
             text = f"{hooked.event} was {_BESIDE_CODE}"
             yield replace(found, text=text, advice=_ONE_OF_BOTH) if beside else found
+
+
+def _failure(hook_run: HookRun) -> str:
+    """Return the uncaught error with which a hook ended, if its host reads that status as a refusal."""
+    run = hook_run.run
+    return (
+        uncaught_error(run.stderr.text)[:_ERROR_LENGTH]
+        if run and run.own_ending == processes.Exited(1)
+        else ""
+    )
 
 
 def _answers_beside_code(hook_run: HookRun) -> bool:

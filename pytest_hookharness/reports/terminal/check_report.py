@@ -58,6 +58,8 @@ def announcement(place: HookSet, isolation: str) -> str:
     for hook in place.shared:
         command = plain(_command(hook.command, hook.type), _LINE)
         lines.append(f"  runs  {command} (from {plain(hook.source)}, which is checked with another host)")
+    if place.elsewhere and place.env:
+        lines.append(f"  sets  {', '.join(place.env)} to the project, as if a build made a plugin of it")
     if place.lent:
         lines.append(f"  lends {', '.join(plain(f'~/{path}') for path in place.lent)} (read-only)")
     for path, named in place.installed:

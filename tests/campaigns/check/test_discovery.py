@@ -518,10 +518,13 @@ def test_a_file_of_which_a_build_makes_a_plugin(tmp_path, host, event, variable)
     (tmp_path / ".git").mkdir()
     (place,) = find_hook_sets(tmp_path / "hooks", copies=True)
     assert (place.host, place.root, [*place.env]) == (host, tmp_path, [variable])
+    said = f"sets  {variable} to the project, as if a build made a plugin of it"
+    assert said in announcement(place, "")
     assert not [one for one in check_statically(place).symptoms if one.kind == "NOT-RUN"]
     (tmp_path / "hooks/scripts/track.sh").unlink()
     (without,) = find_hook_sets(tmp_path / "hooks", copies=True)
     assert not without.env
+    assert said not in announcement(without, "")
 
 
 def test_the_project_of_a_settings_file_elsewhere(tmp_path):

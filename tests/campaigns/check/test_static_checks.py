@@ -308,6 +308,9 @@ def test_a_path_of_a_plugin_that_is_relative(tmp_path, found):
         ('at=$CLAUDE_PROJECT_DIR/x; sh "$at" >> $CLAUDE_PROJECT_DIR/log', None),
         ("bash -c '[[ -f $CLAUDE_PROJECT_DIR/x ]]'", None),
         ("echo $CLAUDE_PROJECT_DIRECTORY $HOME", None),
+        ('cat "$(dirname "$CLAUDE_PROJECT_DIR")/x.txt"', None),
+        ('cat "$( (cd "$CLAUDE_PROJECT_DIR") || pwd)/x.txt" "it is (not) here"', None),
+        ('cat "$(dirname $CLAUDE_PROJECT_DIR)/x.txt"', "$CLAUDE_PROJECT_DIR"),
     ],
 )
 def test_a_folder_that_is_not_quoted(found, command, variable):

@@ -23,18 +23,24 @@ def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
     if hook.type != "command" or hook.args is not None:
         return []
     process, names = hosts.find(hook_set.host).process, {*known_variables(hook_set), None}
-    command, quote, found, place = hook.command, "", list[re.Match[str]](), 0
+    command, found, place = hook.command, list[re.Match[str]](), 0
+    # The quote around a place, and those around each parenthesis that it is in; `$(` begins without one.
+    quotes = [""]
     while place < len(command):
-        letter, before = command[place], command[:place]
-        variable = None if quote else _FOLDER.match(command, place)
-        if letter == "\\" and quote != "'":
+        letter = command[place]
+        variable = None if quotes[-1] else _FOLDER.match(command, place)
+        if letter == "\\" and quotes[-1] != "'":
             place += 1
-        elif letter in "'\"" and quote in ("", letter):
-            quote = "" if quote else letter
-        elif letter == "#" and not quote and (not before or before[-1].isspace()):
-            place = command.find("\n", place) if "\n" in command[place:] else len(command)
-        elif variable and (variable[1] or variable[2]) in names and not _UNSPLIT.search(before):
+        elif letter in "'\"" and quotes[-1] in ("", letter):
+            quotes[-1] = "" if quotes[-1] else letter
+        elif letter == "#" and not quotes[-1] and (not place or command[place - 1].isspace()):
+            place = end if (end := command.find("\n", place)) >= 0 else len(command)
+        elif variable and (variable[1] or variable[2]) in names and not _UNSPLIT.search(command[:place]):
             # Some hosts put quoted paths for `$NAME`, and none for `${NAME}`.
             found += [] if process.quotes_paths and variable[1] else [variable]
+        elif letter == "(" and (not quotes[-1] or (quotes[-1] == '"' and command[place - 1] == "$")):
+            quotes.append("")
+        elif letter == ")" and not quotes[-1] and len(quotes) > 1:
+            quotes.pop()
         place += 1
     return found
