@@ -17,6 +17,7 @@ from pathlib import Path, PurePath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import (
+    files_named,
     is_small,
     project_files,
     read_known_text,
@@ -85,7 +86,7 @@ def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str,
 def _source(name: str, root: Path, settings: Path) -> Path | None:
     """Return the file of a name that is copied: with the most similar path, or nearest to the settings."""
     wanted = PurePath(name)
-    files = [file for file in project_files(root) if file.name == wanted.name]
+    files = files_named(root, {wanted.name})
 
     def likeness(file: Path) -> tuple[int, int]:
         pairs = zip(reversed(wanted.parts), reversed(file.parts), strict=False)

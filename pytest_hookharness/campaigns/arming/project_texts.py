@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import TypeAlias
 
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -20,8 +22,9 @@ _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 # Comment lines of scripts for a shell, Python or JavaScript.
 COMMENT_LINES = re.compile(r"^[ \t]*(?:#|//|\*)[^\n]*", re.MULTILINE)
-# The files of the folders that were walked; ``None`` outside of `walks_kept`.
-_walked: ContextVar[dict[Path, Mapping[str, Path]] | None] = ContextVar("walked", default=None)
+# The files of the folders that were walked, by path and by name; ``None`` outside of `walks_kept`.
+_Walk: TypeAlias = tuple[Mapping[str, Path], Mapping[str, Sequence[Path]]]
+_walked: ContextVar[dict[Path, _Walk] | None] = ContextVar("walked", default=None)
 
 
 @contextmanager
@@ -41,9 +44,23 @@ def project_files(root: Path) -> Sequence[Path]:
 
 def files_by_path(root: Path) -> Mapping[str, Path]:
     """Return the files of a project by their path in it, in the order of `project_files`."""
+    return _look(root)[0]
+
+
+def files_named(root: Path, names: Collection[str]) -> Sequence[Path]:
+    """Return the files of a project that have one of these names, in the order of `project_files`."""
+    by_name = _look(root)[1] if names else {}
+    return sorted(file for name in names for file in by_name.get(name, ()))
+
+
+def _look(root: Path) -> _Walk:
     known = {} if (kept := _walked.get()) is None else kept
     if root not in known:
-        known[root] = {file.relative_to(root).as_posix(): file for file in sorted(_walk(root))}
+        by_name = defaultdict[str, list[Path]](list)
+        files = {file.relative_to(root).as_posix(): file for file in sorted(_walk(root))}
+        for file in files.values():
+            by_name[file.name].append(file)
+        known[root] = files, by_name
     return known[root]
 
 

@@ -214,7 +214,8 @@ def _in_project(profile: hosts.Profile, whole: Path, file: str) -> HookSet:
         for folder in folders or [nearest]
         for path in (str(whole.relative_to(folder)),)
     )
-    found = max(read, key=lambda hook_set: len(hook_set.sources))
+    # A script that lies elsewhere than its command says is none of that folder's.
+    found = max(read, key=lambda hook_set: len(hook_set.sources) - len(hook_set.meant))
     return found if _looks_there(profile, file) else with_copies(found, whole)
 
 

@@ -541,6 +541,15 @@ def test_the_project_of_a_settings_file_elsewhere(tmp_path):
     assert [hook.event for hook in place.hooks] == ["Stop"]
 
 
+def test_scripts_beside_a_settings_file_elsewhere(tmp_path):
+    """Scripts that lie beside the file belong to the folder from which the commands lead to them."""
+    at(tmp_path, "hooks/cursor.json", {"version": 1, "hooks": {"stop": [{"command": "./hooks/stop"}]}})
+    at(tmp_path, "hooks/stop", "#!/bin/sh\n")
+    (tmp_path / ".git").mkdir()
+    (place,) = find_hook_sets(tmp_path / "hooks/cursor.json", "cursor")
+    assert (place.root, [path for path, _ in place.sources]) == (tmp_path, ["hooks/stop"])
+
+
 def test_a_machine_without_git(tmp_path, monkeypatch):
     """Without git no session asks for a repository, and the report says that this was not tested."""
     at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": GROUPS}})

@@ -11,7 +11,7 @@ import re
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import role_of
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_known_text
+from pytest_hookharness.campaigns.arming.project_texts import files_named, read_known_text
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, code_of, script_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -80,7 +80,7 @@ def _takes_argument(text: str) -> bool:
 
 def _removes(hook_set: HookSet) -> bool:
     """Return whether all settings in a project let ruff remove unused imports, as its defaults do."""
-    texts = [read_known_text(file) for file in project_files(hook_set.root) if file.name in _OF_RUFF]
+    texts = [read_known_text(file) for file in files_named(hook_set.root, _OF_RUFF)]
     selected = [words for text in texts for words in _SELECTED.findall(text)]
     return not any(_OTHERWISE.search(text) for text in texts) and all(
         _UNUSED.search(words) for words in selected

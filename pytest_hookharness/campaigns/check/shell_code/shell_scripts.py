@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.arming.project_texts import files_named, read_text
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
@@ -52,9 +52,8 @@ _CLOSES = {"{": "}", "(": ")"}
 
 def loaded_texts(hook_set: HookSet, text: str) -> Iterator[str]:
     """Yield the text of each file of the project whose name a script loads."""
-    names = {*_LOADED.findall(text)}
-    files = project_files(hook_set.root) if names else ()
-    yield from (read_text(file) or "" for file in files if file.name in names)
+    for file in files_named(hook_set.root, {*_LOADED.findall(text)}):
+        yield read_text(file) or ""
 
 
 def without_comment_lines(text: str) -> str:
@@ -62,7 +61,7 @@ def without_comment_lines(text: str) -> str:
     return _COMMENT.sub(lambda found: " " * len(found[0]), text)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def code_of(text: str) -> str:
     """
     Return a script of the same length, with `_` for each character that no shell reads as code.

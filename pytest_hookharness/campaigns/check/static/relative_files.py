@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.hook_roles import role_of
-from pytest_hookharness.campaigns.arming.project_texts import project_files, read_object, read_text
+from pytest_hookharness.campaigns.arming.project_texts import files_named, read_object, read_text
 from pytest_hookharness.campaigns.arming.state_names import SESSION
 from pytest_hookharness.campaigns.arming.state_paths import scripts
 from pytest_hookharness.campaigns.check.answers.written_answers import without_comments
@@ -171,7 +171,7 @@ def _moves(hook_set: HookSet, text: str) -> bool:
     code = code_of(text)
     if _LOADS.search(code):
         names = {name for line in text.splitlines() if _LOADS.search(line) for name in _LOADED.findall(line)}
-        files = [file for file in project_files(hook_set.root) if file.name in names]
+        files = files_named(hook_set.root, names)
         if not names or names - {file.name for file in files}:
             return True
         code = "\n".join([code, *(code_of(read_text(file) or "") for file in files)])

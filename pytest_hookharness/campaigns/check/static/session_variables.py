@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES, project_files, read_text
+from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES, files_named, read_text
 from pytest_hookharness.campaigns.check.shell_code.shell_scripts import SHELL_SCRIPT, loaded_texts
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -55,8 +55,7 @@ def loaded_by(hook_set: HookSet, text: str) -> str:
         return "\n".join(loaded_texts(hook_set, text))
     modules = {one or other for one, other in _IMPORTED.findall(text)}
     names = {f"{module}.{ending}" for module in modules for ending in ("py", "js", "mjs", "cjs", "ts")}
-    files = project_files(hook_set.root) if names else []
-    return "\n".join(read_text(file) or "" for file in files if file.name in names)
+    return "\n".join(read_text(file) or "" for file in files_named(hook_set.root, names))
 
 
 def _defaults(variable: str, text: str, loaded: str) -> Iterator[str]:
