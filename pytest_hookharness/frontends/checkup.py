@@ -237,7 +237,9 @@ def weigh(hook_sets: Sequence[HookSet]) -> Iterator[float]:
         copies = sum(bool(texts) and known.issuperset(texts) for texts in scripts)
         known.update(text for texts in scripts for text in texts)
         idle = len(hook_set.hooks) - len(scripts)
-        yield len(scripts) - copies + (copies + idle) * _OF_A_COPY + _SMALLEST_WEIGHT
+        active = len(scripts) - copies + (copies + idle) * _OF_A_COPY + _SMALLEST_WEIGHT
+        # Where nothing can run, the source is read, and that is all.
+        yield active if scripts else _OF_A_COPY
 
 
 def _with_fixes(

@@ -157,8 +157,7 @@ def _call(arguments: argparse.Namespace) -> int:
     looked = time.monotonic() - began
     if arguments.only and not campaign:
         require_name(arguments.only, hook_sets)
-    for hook_set in hook_sets:
-        print(reports.announcement(hook_set, checkup.describe_isolation(settings)), file=sys.stderr)
+    print(reports.announcement(hook_sets, checkup.describe_isolation(settings)), file=sys.stderr)
     if not arguments.yes and (why := _refused(Path(arguments.path), hook_sets)):
         if campaign:
             raise SimulationError(f"{arguments.path}: {why}")

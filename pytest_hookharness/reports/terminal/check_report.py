@@ -48,8 +48,14 @@ _VARIED = {
 ReplayCommand = Callable[[Problem, HookSet], str]
 
 
-def announcement(place: HookSet, isolation: str) -> str:
+def announcement(places: Sequence[HookSet], isolation: str) -> str:
     """Return which commands will run; ``isolation`` is what isolates them from the machine, in sentences."""
+    return "\n".join(
+        [*(line for place in places for line in _announced(place)), *wrapped(isolation, _WIDTH, "  ")]
+    )
+
+
+def _announced(place: HookSet) -> list[str]:
     commands = dict.fromkeys(_command(hook.command, hook.type) for hook in place.hooks)
     files = ", ".join(map(plain, place.files))
     where = f", where {place.host} does not look; tried as if it were there" if place.elsewhere else ""
@@ -65,7 +71,7 @@ def announcement(place: HookSet, isolation: str) -> str:
     for path, named in place.installed:
         what = "the plugin" if named == "." else plain(named)
         lines.append(f"  copies {what} to ~/{plain(path)}, as its installer would")
-    return "\n".join([*lines, *wrapped(isolation, _WIDTH, "  ")])
+    return lines
 
 
 def _command(command: str, kind: str) -> str:

@@ -47,7 +47,7 @@ def test_files_that_another_host_reads_too(tmp_path):
     copilot = found["copilot-cli"]
     assert [hook.command for hook in copilot.hooks] == ["./own.sh"]
     assert [hook.command for hook in copilot.shared] == ["hooks/guard.sh"]
-    assert "hooks/guard.sh (from .claude/settings.json, which is checked" in announcement(copilot, "")
+    assert "hooks/guard.sh (from .claude/settings.json, which is checked" in announcement([copilot], "")
     assert found["claude-code"].shared == ()
 
 
@@ -283,7 +283,7 @@ def test_settings_that_no_host_looks_for(tmp_path):
     ]
     assert all(one.elsewhere for one in found)
     assert "gemini.json, where gemini-cli does not look; tried as if it were there" in announcement(
-        found[0], ""
+        found[:1], ""
     )
     (place,) = find_hook_sets(tmp_path / "templates/settings.json", "claude-code")
     assert [hook.event for hook in place.hooks] == ["Stop"]
@@ -519,12 +519,12 @@ def test_a_file_of_which_a_build_makes_a_plugin(tmp_path, host, event, variable)
     (place,) = find_hook_sets(tmp_path / "hooks", copies=True)
     assert (place.host, place.root, [*place.env]) == (host, tmp_path, [variable])
     said = f"sets  {variable} to the project, as if a build made a plugin of it"
-    assert said in announcement(place, "")
+    assert said in announcement([place], "")
     assert not [one for one in check_statically(place).symptoms if one.kind == "NOT-RUN"]
     (tmp_path / "hooks/scripts/track.sh").unlink()
     (without,) = find_hook_sets(tmp_path / "hooks", copies=True)
     assert not without.env
-    assert said not in announcement(without, "")
+    assert said not in announcement([without], "")
 
 
 def test_the_project_of_a_settings_file_elsewhere(tmp_path):

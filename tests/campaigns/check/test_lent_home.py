@@ -177,7 +177,7 @@ def test_a_secret_beside_a_program(person, tmp_path):
     (tmp_path / "project/.claude").mkdir(parents=True)
     (tmp_path / "project/.claude/settings.json").write_text(json.dumps(settings))
     (hook_set,) = find_hook_sets(tmp_path / "project")
-    assert "  lends ~/.mine (read-only)" in announcement(hook_set, "").splitlines()
+    assert "  lends ~/.mine (read-only)" in announcement([hook_set], "").splitlines()
     with lent_home(hook_set, tmp_path, caches=True) as ready:
         assert sorted(
             str(path.relative_to(ready.home)) for path in ready.home.rglob("*") if path.is_file()
@@ -311,7 +311,7 @@ def test_hooks_run_as_if_their_collection_were_installed(tmp_path, person, harne
     (found,) = find_hook_sets(root)
 
     assert found.installed == ((".claude/hooks/again.sh", "hooks/again.sh"),)
-    assert "copies hooks/again.sh to ~/.claude/hooks/again.sh" in announcement(found, "")
+    assert "copies hooks/again.sh to ~/.claude/hooks/again.sh" in announcement([found], "")
     with lent_home(found, tmp_path, caches=False) as ready:
         assert sorted(path.name for path in (ready.home / ".claude/hooks").iterdir()) == [
             "again.sh",
@@ -331,7 +331,7 @@ def test_a_plugin_that_looks_for_itself_where_it_is_installed(tmp_path, plugin, 
 
     ((path, named),) = found.installed
     assert (path.startswith(".claude/plugins/cache/"), named) == (True, ".")
-    assert f"copies the plugin to ~/{path}, as its installer would" in announcement(found, "")
+    assert f"copies the plugin to ~/{path}, as its installer would" in announcement([found], "")
     report = check(found, harness)
     assert ["Tests are missing." in problem.symptom.text for problem in report.problems] == [True]
 
