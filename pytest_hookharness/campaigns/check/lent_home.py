@@ -33,12 +33,14 @@ _JOINED = re.compile(r"(?:homedir\(\)|Path\.home\(\))((?:\s*[,/]\s*[\"'][\w.@+/-
 _STARTED = re.compile(rf"(?:^|[;&|(]\s*|\b(?:ba|da|z)?sh\s+|\bpython3?\s+|\bnode\s+)[\"']?{_NAMED.pattern}")
 _PART = re.compile(r"[\"']([^\"']+)[\"']")
 # Package runners: their cache below HOME, the variable that names it, and the one that keeps them off the
-# network: without it, npx waits for more than a minute for what is not there.
+# network: without it, npm and npx wait for more than a minute for what is not there.
 _RUNNERS: Mapping[str, tuple[str, str, str]] = {
     "uv": (".cache/uv", "UV_CACHE_DIR", "UV_OFFLINE"),
     "npx": (".npm", "npm_config_cache", "npm_config_offline"),
+    # It is mostly named in advice, so nothing is lent for it.
+    "npm": ("", "", "npm_config_offline"),
 }
-_RUNNER = re.compile(r"(?<![\w./-])(uv(?=x?\s)|npx(?=\s))")
+_RUNNER = re.compile(r"(?<![\w./-])(uv(?=x?\s)|np[xm](?=\s))")
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 SECRET_NAME = re.compile(
     r"^\.env|cred|secret|token|passw|\.pem$|\.key$|\.p12$|\.kdbx$|^id_|netrc|npmrc|pypirc|pgpass|history|cookie"
@@ -62,7 +64,7 @@ def find_lent(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> tupl
     found = [path for path in (*sorted(folders), *dict.fromkeys(named)) if may_lend(home, path, folders)]
     inner = [path for path in found if not path.startswith(tuple(f"{folder}/" for folder in folders))]
     caches = (_RUNNERS[name][0] for name in _find_runners(hooks, sources))
-    return (*inner, *(cache for cache in caches if (home / cache).is_dir()))
+    return (*inner, *(cache for cache in caches if cache and (home / cache).is_dir()))
 
 
 def find_installed(hooks: Sequence[Hook], root: Path) -> tuple[tuple[str, str], ...]:

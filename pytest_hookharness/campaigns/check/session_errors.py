@@ -112,6 +112,14 @@ _NOT_FOUND = re.compile(
     r"\W?([\w.+-]+)\W?: No such file or directory)$",
     re.MULTILINE,
 )
+# How hooks say in words of their own that a program is missing, with the program's name in any letters.
+_NOT_INSTALLED = re.compile(
+    r"(?<![\w.-])(bun|deno|node|npx|pnpm|yarn|uvx?|pipx|poetry|ruff|gh|jq|yq|rg|fd|fzf|docker|podman|cargo|rustc|go|java"
+    r"|php|composer|ruby|dotnet|swift|claude|codex|gemini|terraform|kubectl|shellcheck|prettier|eslint|tsc)\b"
+    r"(?:[ ](?:CLI|binary|command|executable|runtime))?[ ](?:is[ ]|was[ ]|could[ ])?"
+    r"(?:required[ ]but[ ])?not[ ](?:be[ ])?(?:found|installed|available)\b",
+    re.IGNORECASE,
+)
 # How a script without an executable bit ends.
 NO_EXECUTABLE_BIT = Exited(126)
 # Commands that only some shells have: to name one is a defect of the script.
@@ -156,5 +164,6 @@ def _hindrance(said: str, *, refused: bool) -> str:
 
 def _missing_program(said: str) -> str:
     missing = {one or other: None for one, other in _NOT_FOUND.findall(said)}
+    missing |= dict.fromkeys(name.lower() for name in _NOT_INSTALLED.findall(said))
     named = (name for name in missing if name not in _OF_SHELLS and shutil.which(name) is None)
     return next((f"{name} is not on PATH" for name in named), "")

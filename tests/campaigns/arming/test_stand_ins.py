@@ -88,3 +88,20 @@ def test_a_stand_in_that_does_not_start(plugin, harness):
     assert [*hindered_hooks([outcome]).values()] == [
         "uv is not on PATH, and its stand-in does not start here"
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("Error: No-Such-Bun not found. Please install it", ""),
+        ("Error: Deno not found. Please install Deno: https://deno.com", "deno is not on PATH"),
+        ("the deno CLI is required but not installed", "deno is not on PATH"),
+        ("node not found in the list of words", ""),
+    ],
+)
+def test_a_program_that_the_hook_says_is_missing(plugin, harness, said, why):
+    """A hook that fails and names a program that is missing here could not be tried."""
+    session = plan_each_event(plugin(f"echo '{said}' >&2; exit 1"))
+    outcome = play_session(session, harness.settings, harness.resources)
+    assert [*hindered_hooks([outcome]).values()] == ([why] if why else [])

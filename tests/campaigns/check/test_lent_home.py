@@ -106,6 +106,11 @@ def test_package_runners_stay_off_the_network(person, tmp_path):
         }
     with lent_home(hook_set, tmp_path, caches=False) as ready:
         assert ready.lent_env == {}
+    (tmp_path / "project/check.sh").write_text("npm view tool version\n")
+    (hook_set,) = find_hook_sets(tmp_path / "project")
+    assert hook_set.lent == ()
+    with lent_home(hook_set, tmp_path, caches=True) as ready:
+        assert ready.lent_env == {"npm_config_offline": "true"}
 
 
 PROJECT = """\

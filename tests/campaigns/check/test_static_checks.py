@@ -267,6 +267,7 @@ def test_a_program_that_this_machine_lacks(tmp_path, found):
         ("use() {\n  command -v no-such-tool || exit 0\n}\n", False),
         ("if ! command -v no-such-tool; then\n  echo no\nfi\nexit 0\n", False),
         ("command -v sh || exit 0\n", False),
+        ('. "$lib"\ncommand -v function_of_it >/dev/null || exit 0\n', False),
     ],
 )
 def test_a_hook_that_ends_without_a_program(tmp_path, found, text, said):

@@ -116,9 +116,10 @@ def lost_answers(hook_set: HookSet, script: str, text: str) -> Iterator[LostAnsw
 
 def named_hosts(host: str, text: str) -> Iterator[hosts.Profile]:
     """Yield the profiles of the other hosts whose names are in a text."""
+    lower = text.lower()
     for profile in hosts.known():
         name = profile.name.partition("-")[0]
-        if profile.name != host and re.search(rf"(?<![a-z]){name}", text, re.IGNORECASE):
+        if profile.name != host and name in lower and re.search(rf"(?<![a-z]){name}", lower):
             yield profile
 
 

@@ -6,9 +6,10 @@ Each cause is one symptom, with all hooks that it concerns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 from pytest_hookharness.campaigns.check.answers.pasted_texts import pasted_texts
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import together
@@ -75,9 +76,13 @@ _READ_LINES = (
 )
 _READ_MESSAGES = "Calls stand in `.message.content[]`, with `type` `tool_use`, `name` and `input`."
 
+# The path of a program, which is empty for a command, its text, the lines in front of it, and its hooks.
+_Program: TypeAlias = tuple[str, str, int, list[Hook]]
+
 
 def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
     """Yield the kinds of calls in scripts that do not do what they are for, each once with its hooks."""
+    programs = [*_programs(hook_set)]
     of_transcripts = (
         (codes.TEXT_MATCH, _READ_LINES, words_anywhere),
         (codes.MISSING_INPUT, _READ_MESSAGES, unfound_keys),
@@ -95,22 +100,28 @@ def find_in_calls(hook_set: HookSet) -> Iterator[Symptom]:
         (codes.CARRIED_OUT, _GIVE, pasted_code),
         (MANGLED, _MAKE_JSON, pasted_texts),
     ):
-        yield from _found(hook_set, code, advice, find)
+        yield from _found(hook_set, programs, code, advice, find)
     # At other events a host starts one hook after the other. A lock may stand around a program in a script.
     hasty = [one for one in hook_set.sources if not may_wait(f"{one[1]}\n{loaded_by(hook_set, one[1])}")]
-    alone = replace(hook_set, sources=tuple(hasty))
-    for symptom in _found(alone, codes.LOST_UPDATES, _APPEND_LINES, rewritten_records, beside=True):
+    alone = [*_programs(replace(hook_set, sources=tuple(hasty)))]
+    for symptom in _found(hook_set, alone, codes.LOST_UPDATES, _APPEND_LINES, rewritten_records, beside=True):
         # No run has lost anything so far, and an agent that makes one call at a time loses nothing.
         yield replace(symptom, avoidable=True)
 
 
 def _found(
-    hook_set: HookSet, code: FindingCode, advice: str, find: Find, *, beside: bool = False
+    hook_set: HookSet,
+    programs: Iterable[_Program],
+    code: FindingCode,
+    advice: str,
+    find: Find,
+    *,
+    beside: bool = False,
 ) -> Iterator[Symptom]:
-    """Yield what is found in scripts, each sentence once; ``beside``: only of hooks that run side by side."""
+    """Yield what is found, each sentence once; ``beside``: only for hooks that run side by side."""
     found: dict[str, dict[str, None]] = {}
     concerned: dict[str, list[Hook]] = {}
-    for place, source, first, hooks in _programs(hook_set):
+    for place, source, first, hooks in programs:
         asked = [hook for hook in hooks if not beside or runs_beside_itself(hook_set, hook)]
         for words, line in find(source) if asked else ():
             where = f"{place}, line {first + line}" if place else "the command"
@@ -120,12 +131,8 @@ def _found(
         yield together(code, concerned[words], f"{words} ({'; '.join(places)}).", advice)
 
 
-def _programs(hook_set: HookSet) -> Iterator[tuple[str, str, int, list[Hook]]]:
-    """
-    Yield the scripts, the commands that are programs, and the programs in both, with their hooks.
-
-    Before each stand its path, which is empty for a command, its text and the lines in front of it.
-    """
+def _programs(hook_set: HookSet) -> Iterator[_Program]:
+    """Yield the scripts, the commands that are programs, and the programs in both."""
     scripts = [(path, source, hook_set.hooks_of(path)) for path, source in hook_set.sources]
     commands = dict.fromkeys(hook.command for hook in hook_set.hooks if hook.type == "command")
     scripts += [

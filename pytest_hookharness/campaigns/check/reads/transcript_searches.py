@@ -149,7 +149,7 @@ def _listed(words: Iterable[str]) -> str:
     return first_few([f"`{one}`" for one in dict.fromkeys(words)], _NAMED, between=" and ")
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _commands_on_transcripts(text: str) -> Sequence[tuple[_Command, frozenset[str], frozenset[str]]]:
     """Return the commands of a script, with the variables that have the transcript's path and its text."""
     script = shell_script_of(text) if "transcript_path" in text else None

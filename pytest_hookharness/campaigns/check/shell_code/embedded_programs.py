@@ -167,7 +167,7 @@ def _environment(script: str, names: Collection[str], own: Mapping[str, str]) ->
     yield from (found["name"] for found in _GIVES.finditer(script) if found["value"] in names)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=512)
 def embedded_programs(script: str) -> Sequence[EmbeddedProgram]:
     """Return the programs that stand in a shell script, in their order."""
     return [*_Finder(script).find()]

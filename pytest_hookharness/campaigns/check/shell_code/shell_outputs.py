@@ -48,7 +48,7 @@ def goes_elsewhere(text: str, place: int) -> bool:
     )
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=512)
 def _outputs_of(text: str) -> _Outputs:
     replaced = _REPLACED.search(text)
     script = script_of(text)

@@ -220,7 +220,7 @@ class ShellScript:
         return self.function_at(place) is None and not self.conditions_at(place)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def script_of(text: str) -> ShellScript:
     """Return a shell script with its parts."""
     code = without_comment_lines(text)

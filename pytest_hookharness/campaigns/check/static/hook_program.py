@@ -150,7 +150,8 @@ def _syntax_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
 def program_that_ends_it(hook_set: HookSet, hook: Hook) -> str:
     """Return the program without which a hook's script ends at once, if this machine lacks it."""
     named = (one or other for text in hook_set.scripts_of(hook) for one, other in _ENDS_WITHOUT.findall(text))
-    return next((name for name in named if shutil.which(name) is None), "")
+    # Functions of shells have underscores in their names, and hardly any program has.
+    return next((name for name in named if "_" not in name and shutil.which(name) is None), "")
 
 
 def _home_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
