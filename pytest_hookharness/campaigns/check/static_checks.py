@@ -32,6 +32,7 @@ from pytest_hookharness.campaigns.check.static.hook_program import (
 from pytest_hookharness.campaigns.check.static.relative_files import relative_file
 from pytest_hookharness.campaigns.check.static.split_paths import unquoted_paths
 from pytest_hookharness.campaigns.check.static.timeout_units import odd_timeouts
+from pytest_hookharness.campaigns.check.static.unknown_events import without_many
 from pytest_hookharness.campaigns.check.static.unwired_hooks import unwired_hooks
 from pytest_hookharness.campaigns.check.tool_names import (
     find_expressions,
@@ -83,7 +84,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
     sources = tuple(one for one in hook_set.sources if len(one[1]) <= _LARGEST)
     readable = replace(hook_set, sources=sources)
     symptoms, errors = gather(
-        _of_settings(hook_set),
+        without_many(_of_settings(hook_set)),
         _not_run([(hook, found) for hook, found in obstacles if not found.local]),
         _of_entries(hook_set),
         _of_timeouts(hook_set),
@@ -135,6 +136,7 @@ def _of_settings(hook_set: HookSet) -> Iterator[Symptom]:
             said = f"{flaw['at']}{listed}: {flaw['what']}"
         # The list of all names would hide the one that is meant.
         text, _, known = said.partition(" known events: ")
+        text = f"{text.removesuffix(';')}." if known and not text.endswith("?") else text
         advice = f"{finding.advice} Known events: {known}." if known else finding.advice
         yield Symptom(kind=finding.name, code=finding.code, text=text, advice=advice)
     for text, advice in refused_files(hook_set):

@@ -17,7 +17,7 @@ from pytest_hookharness.model.checkup import (
     is_named,
     list_hook_names,
 )
-from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.expectations import counted, first_few
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Compact, Corrupt, End, Prompt, Resume, Wait
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain, wrapped
@@ -57,7 +57,7 @@ def announcement(places: Sequence[HookSet], isolation: str) -> str:
 
 def _announced(place: HookSet) -> list[str]:
     commands = dict.fromkeys(_command(hook.command, hook.type) for hook in place.hooks)
-    files = ", ".join(map(plain, place.files))
+    files = first_few([*map(plain, place.files)])
     where = f", where {place.host} does not look; tried as if it were there" if place.elsewhere else ""
     lines = [f"{plain(place.title)}: {counted(len(place.hooks), 'hook')} in {files}{where}"]
     lines += [f"  runs  {plain(command, _LINE)}" for command in commands]

@@ -520,6 +520,22 @@ def test_an_event_by_its_name_elsewhere(tmp_path):
     assert "did you mean 'beforeSubmitPrompt'?" in symptom.text
 
 
+@pytest.mark.parametrize("events", [("pre", "after"), ("pre", "after", "on_error", "notification")])
+def test_many_events_that_a_host_does_not_know(tmp_path, events):
+    """Two unknown events are a problem each; more of them are one, with all names."""
+    hooks = {event: [{"hooks": [{"type": "command", "command": "true"}]}] for event in events}
+    at(tmp_path, ".claude/settings.json", json.dumps({"hooks": hooks}))
+    (hook_set,) = find_hook_sets(tmp_path)
+    texts = [one.text for one in check_statically(hook_set).symptoms if one.kind == "EVENT-UNKNOWN"]
+    if len(events) == 2:
+        assert texts[0].endswith("has no event 'pre' and ignores the hooks there.")
+    assert len(texts) == (2 if len(events) == 2 else 1)
+    assert len(events) == 2 or texts == [
+        ".claude/settings.json: claude-code has no events 'pre', 'after', 'on_error', 'notification', and "
+        "ignores the hooks there; it has 'Notification' for 'notification'."
+    ]
+
+
 @pytest.mark.nightly
 def test_a_missing_program_that_stops_the_agent(tmp_path, found, harness):
     """If a host takes a hook that cannot run for a refusal, it is reported once, and others are tried."""
