@@ -12,6 +12,7 @@ from functools import cache
 
 from pytest_hookharness.hosts import catalogue
 from pytest_hookharness.hosts.hook_input.launch import select
+from pytest_hookharness.hosts.hook_input.permission_rules import names_several
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.moves import Edit, Read, RunCommand
@@ -142,6 +143,8 @@ def never_matches(host: str, hook: Hook) -> str:
     condition = profile.matchers.condition
     if condition and isinstance(hook.options.get(condition), str) and rule.target != "tool_name":
         return f"its `{condition}` is about tools, and {hook.event} has none"
+    if condition and isinstance(rules := hook.options.get(condition), str) and names_several(rules):
+        return f"its `{condition}` holds several permission rules, and {host} takes exactly one"
     if not hook.matcher or not rule.target:
         return ""
     if rule.role in _CLOSED:

@@ -333,6 +333,22 @@ def test_a_plugin_knows_its_folder(profile):
         ("PreToolUse", "Edit", {"command": "ls"}, False),
         ("PreToolUse", "((", {"command": "ls"}, True),
         ("Stop", "Bash", None, False),
+        ("PreToolUse", "Bash(git *)", {"command": "FOO=bar git push"}, True),
+        ("PreToolUse", "Bash(git *)", {"command": "npm test && git push"}, True),
+        ("PreToolUse", "Bash(git *)", {"command": "npm test\ngit push"}, True),
+        ("PreToolUse", "Bash(git *)", {"command": "git"}, True),
+        ("PreToolUse", "Bash(git *)", {"command": "echo 'x && git push'"}, False),
+        ("PreToolUse", "Bash(rm *)", {"command": "echo $(rm -rf /)"}, True),
+        ("PreToolUse", "Bash(rm *)", {"command": "echo `rm -rf /`"}, True),
+        ("PreToolUse", "Bash(rm *)", {"command": "echo $(date)"}, False),
+        ("PreToolUse", "Bash(cat *)", {"command": "echo before $(date) after"}, False),
+        ("PreToolUse", "Bash(git *)", {"command": "$TOOL git push"}, True),
+        ("PreToolUse", "Bash(git push *)", {"command": "echo $(date)"}, True),
+        ("PreToolUse", "Bash(git push *)", {"command": "git pull"}, False),
+        ("PreToolUse", "Bash(git *)", {"command": "echo 'it"}, True),
+        ("PreToolUse", "Bash(git *)|Bash(rm *)", {"command": "git push"}, False),
+        ("PreToolUse", "Bash(git *), Bash(rm *)", {"command": "git push"}, False),
+        ("PreToolUse", "Bash, Edit", {"command": "git push"}, False),
     ],
 )
 def test_conditions(profile, event, condition, tool, hook_runs):
@@ -340,3 +356,29 @@ def test_conditions(profile, event, condition, tool, hook_runs):
     hooks = hosts.configure(profile, {}, inline={event: {"command": "x", "if": condition}}).hooks
 
     assert bool(hosts.select(profile, hooks, event, "Bash", tool_input=tool)) is hook_runs
+
+
+@pytest.mark.parametrize(
+    "condition, tool, path, hook_runs",
+    [
+        ("Edit(*.ts)", "Edit", "/project/src/a.ts", True),
+        ("Edit(*.ts)", "Write", "/project/a.ts", True),
+        ("Write(*.ts)", "Edit", "/project/a.ts", False),
+        ("Edit(*.ts)", "Edit", "/project/a.py", False),
+        ("Edit(src/**)", "Edit", "/project/src/a/b.py", True),
+        ("Edit(src/**)", "Edit", "/project/lib/src/b.py", False),
+        ("Edit(**/src/**)", "Edit", "/project/lib/src/b.py", True),
+        ("Edit(/src/*)", "Edit", "/project/src/b.py", True),
+        ("Edit(//etc/**)", "Edit", "/etc/hosts", True),
+        ("Edit(src/*)", "Edit", "/elsewhere/src/b.py", False),
+        ("Edit", "NotebookEdit", "/project/a.ipynb", True),
+        ("Read(.env*)", "Read", "/project/.env.local", True),
+        ("Edit(~/x)", "Edit", "/project/x", True),
+    ],
+)
+def test_conditions_about_paths(profile, condition, tool, path, hook_runs):
+    """A path in a condition is one as Git ignores them, from the project's folder on."""
+    hooks = hosts.configure(profile, {}, inline={"PreToolUse": {"command": "x", "if": condition}}).hooks
+    given = {"notebook_path" if tool == "NotebookEdit" else "file_path": path}
+    found = hosts.select(profile, hooks, "PreToolUse", tool, tool_input=given, folder="/project")
+    assert bool(found) is hook_runs

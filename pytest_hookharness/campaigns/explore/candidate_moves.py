@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
+from functools import partial
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.exploration import LEFT
@@ -200,11 +201,11 @@ def _suggested(testbed: Testbed) -> Iterator[Move]:
 
 def _is_seen(testbed: Testbed, move: Edit | Read) -> bool:
     """Return whether some hook is asked about calls of this move's tool."""
-    call = testbed.profile.tools.call(move, testbed.facts.workspace)
+    folder = testbed.facts.workspace
+    call = testbed.profile.tools.call(move, folder)
+    select = partial(hosts.select, testbed.profile, testbed.configuration.hooks, folder=folder)
     return any(
-        hosts.select(
-            testbed.profile, testbed.configuration.hooks, event.name, call.name, tool_input=call.input
-        )
+        select(event.name, call.name, tool_input=call.input)
         for event in testbed.profile.events.values()
         if event.role in _OF_TOOLS
     )

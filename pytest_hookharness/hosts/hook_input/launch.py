@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
+from pytest_hookharness.hosts.hook_input.permission_rules import covers
 from pytest_hookharness.hosts.hook_input.stdin import encode, value_in
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.settings import MatcherRules
@@ -19,10 +20,6 @@ from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload
 
-_PERMISSION_RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
-
-
-_SUBJECTS = ("command", "file_path", "url", "pattern", "path")
 # Seconds: the largest time budget that the hooks of an event may share.
 _MOST_SHARED = 60.0
 _IDENTITY = frozenset(("type", "command", "args", "plugin"))
@@ -35,15 +32,21 @@ def select(
     target: str,
     *,
     tool_input: Payload | None = None,
+    folder: str = "",
 ) -> tuple[Hook, ...]:
-    """Return the hooks that run on an event, each once, in the order of the configuration."""
+    """
+    Return the hooks that run on an event, each once, in the order of the configuration.
+
+    Args:
+        folder: The project's, where the paths in conditions of hooks begin.
+    """
     rule = profile.events[event]
     matchers = rule.matchers or profile.matchers
     chosen: dict[Hashable, Hook] = {}
     for place, hook in enumerate(hooks):
         if hook.event != event or not _matcher_fits(matchers, rule, hook.matcher, target):
             continue
-        if not _condition_fits(matchers, rule, hook, target, tool_input):
+        if not _condition_fits(matchers, rule, hook, target, tool_input, folder):
             continue
         # Many hosts run a handler once although several files list it. The rule names what makes it the same.
         same = tuple(_identity_part(hook, name) for name in profile.config.identity)
@@ -79,7 +82,7 @@ def start_groups(profile: Profile, hooks: Sequence[Hook]) -> tuple[tuple[Hook, .
 
 
 def _condition_fits(
-    rules: MatcherRules, rule: EventRule, hook: Hook, target: str, tool_input: Payload | None
+    rules: MatcherRules, rule: EventRule, hook: Hook, target: str, tool_input: Payload | None, folder: str
 ) -> bool:
     condition = hook.options.get(rules.condition) if rules.condition else None
     if not isinstance(condition, str):
@@ -87,23 +90,7 @@ def _condition_fits(
     # A condition is about a tool call, so on other events it is never met.
     if rule.target != "tool_name":
         return False
-    return covers(condition, target, tool_input)
-
-
-def covers(rule: str, tool: str, tool_input: Payload | None) -> bool:
-    """Return whether a permission rule such as ``Bash(git *)`` covers a call; an unreadable one does."""
-    parsed = _PERMISSION_RULE.fullmatch(rule)
-    if parsed is None:
-        return True
-    name, pattern = parsed.groups()
-    if name != tool:
-        return False
-    if pattern is None or tool_input is None:
-        return True
-    # "git:*" is the older form of "git*".
-    glob = re.sub(r":\*$", "*", pattern)
-    subjects = [tool_input[key] for key in _SUBJECTS if key in tool_input]
-    return not subjects or any(fnmatchcase(str(subject), glob) for subject in subjects)
+    return covers(condition, target, tool_input, folder)
 
 
 # Bytes kept of each output stream for a host that reads all of it. No recorded hook printed as much.

@@ -306,6 +306,7 @@ def _ask_hooks(session: Session, ask: AskHooks) -> _TaskResult:
         rule.name,
         _matcher_target(session, rule, ask),
         tool_input=call.input if call is not None else None,
+        folder=session.facts.workspace,
     )
     if not hooks:
         return apply_decision(session, ask, None)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from pytest_hookharness.hosts.hook_input.launch import covers, select
+from pytest_hookharness.hosts.hook_input.launch import select
+from pytest_hookharness.hosts.hook_input.permission_rules import covers
 from pytest_hookharness.hosts.rules.replies import Halting
 from pytest_hookharness.hosts.rules.tools_and_transcript import result_message
 from pytest_hookharness.hosts.rules.turns import AskEffect, FlagUse, ModeRefusal, Resets, Role
@@ -135,8 +136,13 @@ def _tell_refusal(session: Session, call: PendingCall, told: Message) -> Session
 def _find_mode_refusal(session: Session, tool_call: ToolCall) -> ModeRefusal | None:
     mode, refusals = session.facts.permission_mode, session.profile.turns.refused_by_mode
     found = next((one for one in refusals if mode in one.modes and tool_call.name in one.texts), None)
-    allowed = session.configuration.allowed if found is not None else ()
-    return None if any(covers(one, tool_call.name, tool_call.input) for one in allowed) else found
+    return None if found is not None and _is_allowed(session, tool_call) else found
+
+
+def _is_allowed(session: Session, tool_call: ToolCall) -> bool:
+    """Return whether a permission rule of the settings allows a call."""
+    name, given, folder = tool_call.name, tool_call.input, session.facts.workspace
+    return any(covers(rule, name, given, folder) for rule in session.configuration.allowed)
 
 
 def refuse_by_mode(session: Session, call: PendingCall) -> Session | None:
@@ -160,9 +166,10 @@ def _permission_events(session: Session, call: PendingCall, ruling: Ruling) -> t
         return ()
     if mode == turns.edits_mode and (name in tools.edits or _only_edits(given, turns.edit_commands)):
         return ()
-    if any(covers(allowed, name, given) for allowed in session.configuration.allowed):
+    hooks, folder = session.configuration.hooks, session.facts.workspace
+    if _is_allowed(session, call.tool_call):
         return ()
-    if not select(session.profile, session.configuration.hooks, rule.name, name, tool_input=given):
+    if not select(session.profile, hooks, rule.name, name, tool_input=given, folder=folder):
         return ()
     reason = tools.asks(call.tool_call)
     if reason is None:

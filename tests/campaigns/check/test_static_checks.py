@@ -520,6 +520,24 @@ def test_an_event_by_its_name_elsewhere(tmp_path):
     assert "did you mean 'beforeSubmitPrompt'?" in symptom.text
 
 
+@pytest.mark.parametrize(
+    ("condition", "several"),
+    [
+        ("Write(src/**) Edit(src/**)", True),
+        ("Bash(git *) || Bash(rm *)", True),
+        ("Edit|Write", True),
+        ("Bash(git commit *)", False),
+        ("Bash(echo (a) b, c | d *)", False),
+        ("mcp__memory__.*", False),
+    ],
+)
+def test_a_condition_with_several_rules(found, condition, several):
+    """A hook whose condition lists permission rules never runs, as the host takes exactly one."""
+    result = found(("PreToolUse", {"command": "true", "if": condition}))
+    assert [one.kind for one in result.symptoms] == ["NEVER-FIRED"] * several
+    assert not several or "holds several permission rules" in result.symptoms[0].text
+
+
 @pytest.mark.parametrize("events", [("pre", "after"), ("pre", "after", "on_error", "notification")])
 def test_many_events_that_a_host_does_not_know(tmp_path, events):
     """Two unknown events are a problem each; more of them are one, with all names."""
@@ -531,8 +549,10 @@ def test_many_events_that_a_host_does_not_know(tmp_path, events):
         assert texts[0].endswith("has no event 'pre' and ignores the hooks there.")
     assert len(texts) == (2 if len(events) == 2 else 1)
     assert len(events) == 2 or texts == [
-        ".claude/settings.json: claude-code has no events 'pre', 'after', 'on_error', 'notification', and "
-        "ignores the hooks there; it has 'Notification' for 'notification'."
+        (
+            ".claude/settings.json: claude-code has no events 'pre', 'after', 'on_error', 'notification', "
+            "and ignores the hooks there; it has 'Notification' for 'notification'."
+        )
     ]
 
 

@@ -69,7 +69,10 @@ CONFIG = settings.ConfigRules(
             "the same command runs once for an event, however many groups have it and whatever its "
             "timeout; copies in plugins count as different"
         ),
-        "condition": _documented("a hook with 'if' on an event without a tool never runs"),
+        "condition": _documented(
+            "a hook with 'if' on an event without a tool never runs; 'if' holds exactly one permission rule, "
+            "with which each simple command of a Bash call is compared"
+        ),
         "unpassable": _assumed(
             "a command or variable that cannot be passed to a process (NUL, half a surrogate pair) is "
             "left out; the rest of its file is used"
