@@ -207,7 +207,9 @@ def _of_entries(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
     if why := never_matches(hook_set.host, hook):
-        advice = "Correct the matcher, or configure the hook for the event that is meant."
+        each = "Write an entry of its own for each permission rule."
+        other = "Correct the matcher, or configure the hook for the event that is meant."
+        advice = each if "several permission rules" in why else other
         yield together(NEVER_FIRED, [hook], f"it never runs, because {why}.", advice)
     for name, meant in left_out(hook_set, hook):
         text = f"the matcher `{hook.matcher}` leaves out `{meant}`, which is written `{name}`."

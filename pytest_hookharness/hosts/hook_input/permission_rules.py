@@ -2,8 +2,8 @@
 Permission rules such as ``Bash(git *)``, as Claude Code writes them for permissions and in ``if`` of a hook.
 
 Claude Code documents, in late 2026, the table of commands that a rule for Bash fits, rules for `Edit` that
-fit all tools which edit files, paths as Git ignores them, and exactly one rule in ``if``. That a list fits nothing is
-reported by others.
+fit all tools which edit files, paths as Git ignores them, and exactly one rule in ``if``. Others report that
+a list fits nothing.
 """
 
 from __future__ import annotations
