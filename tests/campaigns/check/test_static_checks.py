@@ -905,6 +905,25 @@ def test_a_script_that_compares_with_a_tool_in_another_spelling(tmp_path, found)
     assert said == [(f"python3 {gemini}/x.py", text)]
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("Bash", "write_file"), True),
+        (("Bash", "write_file", "run_shell_command"), False),
+        (("Bash",), False),
+        (("write_file",), False),
+    ],
+)
+def test_a_script_that_knows_the_shell_of_another_host(tmp_path, found, names, said):
+    """A hook of Gemini CLI that knows the shell only by Claude Code's name sees no command."""
+    arms = "\n".join(f"  {name}) exit 2;;" for name in names)
+    at(tmp_path, "hooks/x.sh", f'#!/bin/sh\ncase "$tool_name" in\n{arms}\nesac\n')
+    result = found(("BeforeTool", 'sh "$GEMINI_PROJECT_DIR/hooks/x.sh"'), place="gemini-cli")
+    texts = [one.text for one in result.symptoms if "compares the tool" in one.text]
+    right = "BeforeTool: the script compares the tool's name with `Bash`, but gemini-cli sends `run_shell_command`."
+    assert texts == [right] * said
+
+
 def test_a_tool_name_that_another_host_sends(tmp_path, found):
     """A name is right on the host that sends it, and events without a tool have none."""
     at(tmp_path, "hooks/x.py", "if data['tool_name'] == 'write_file':\n")

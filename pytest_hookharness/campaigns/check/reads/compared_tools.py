@@ -25,6 +25,7 @@ from pytest_hookharness.hosts.matcher_names import (
     usual_tools,
 )
 from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.protocol import Hook
 
 _NAMED = r"""["']?([A-Za-z_][\w-]*)\b"""
@@ -107,6 +108,34 @@ def miscased_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
                 loaded = (loaded_by(hook_set, one) for one in hook_set.scripts_of(hook))
                 return ("", "") if any(map(_FOLDS_CASE.search, loaded)) else (name, meant)
     return "", ""
+
+
+def other_shell(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """
+    Return the name by which a hook knows the shell of another host, and that of this one; or nothing.
+
+    The hook knows other tools of this host, so it is meant for it, and it would look at commands.
+    """
+    own = _shell_of(hosts.find(hook_set.host))
+    shells = {_shell_of(profile) for profile in hosts.known()}
+    matcher = Hook(event=hook.event, matcher=hook.matcher)
+    if not own or not hosts.select(hosts.find(hook_set.host), (matcher,), hook.event, own):
+        return "", ""
+    # Some hosts have events of their own for commands.
+    if any("shell" in one.event.casefold() for one in hook_set.hooks):
+        return "", ""
+    for text, names in _compared(hook_set, hook):
+        other = next((name for name in names if name in shells), "")
+        if not other or not {*names} & (known_tools(hook_set.host) - shells):
+            continue
+        texts = (text, *(loaded_by(hook_set, one) for one in hook_set.scripts_of(hook)))
+        if not any(re.search(rf"(?<![\w-]){own}(?![\w-])", one) or _FOLDS_CASE.search(one) for one in texts):
+            return other, own
+    return "", ""
+
+
+def _shell_of(profile: hosts.Profile) -> str:
+    return profile.tools.call(RunCommand(command="true"), "/").name
 
 
 def former_tool(hook_set: HookSet, hook: Hook) -> tuple[str, str]:

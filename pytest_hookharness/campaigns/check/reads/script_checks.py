@@ -27,6 +27,7 @@ from pytest_hookharness.campaigns.check.lone_programs.removed_imports import rem
 from pytest_hookharness.campaigns.check.reads.compared_tools import (
     former_tool,
     miscased_tool,
+    other_shell,
     unreached_tools,
 )
 from pytest_hookharness.campaigns.check.reads.input_keys import never_sent
@@ -223,7 +224,7 @@ _LOOPS_AND_GUARDS = (
             text="the script compares the tool's name with `{0}`, but {host} sends `{1}`.",
             advice="Compare with `{1}`.",
         )
-        for find in (miscased_tool, former_tool)
+        for find in (miscased_tool, former_tool, other_shell)
     ),
 )
 
