@@ -8,15 +8,20 @@ they really do, but report nothing about them. Files in the person's home are no
 from __future__ import annotations
 
 import json
-import os
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.marketplaces import (
+    lists_plugins,
+    manifests,
+    marketplaces,
+    plugin_folders,
+)
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
 from pytest_hookharness.campaigns.check.hook_set_files import (
     PLUGIN,
@@ -29,7 +34,6 @@ from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _USUAL = "claude-code"
-_MARKETPLACE = "marketplace.json"
 # Folders whose settings are made up for tests.
 _OF_TESTS = frozenset(["test", "tests", "__tests__", "testdata", "fixtures"])
 # The largest size of a settings file; how many that lie elsewhere are checked, and how many are named.
@@ -61,6 +65,8 @@ def find_hook_sets(path: Path, host: str = "", *, copies: bool = False) -> tuple
         problem = "is neither a file nor a folder" if whole.exists() else "there is no such file or folder"
         raise SimulationError(f"{path}: {problem}; name a project or a settings file")
     with_hooks = _with_hooks(found)
+    if with_hooks and copies and whole.is_dir() and lists_plugins(whole):
+        with_hooks += _with_hooks(_unlisted(whole, host, with_hooks))
     if not with_hooks and copies:
         with_hooks = _with_hooks(_copied(whole, host))
     if not with_hooks:
@@ -103,6 +109,16 @@ def _copied(root: Path, host: str) -> list[HookSet]:
     return [replace(one, part="") if one.root == root and len(every) == 1 else one for one in every]
 
 
+def _unlisted(root: Path, host: str, found: Sequence[HookSet]) -> Iterator[HookSet]:
+    """Yield the hooks of folders below a marketplace that are like its plugins, and that it does not list."""
+    known = {hook_set.root / file for hook_set in found for file in hook_set.files}
+    usual = PurePath(hosts.find(_USUAL).config.plugin_path)
+    for file, name in islice(_settings_elsewhere(root, host), _MOST):
+        if file.parts[-2:] == usual.parts and file not in known:
+            hook_set = _in_project(hosts.find(name), file, file.name)
+            yield replace(hook_set, part=str(file.relative_to(root)))
+
+
 def _describe_search(path: Path, host: str) -> str:
     """Return where hooks were looked for and not found."""
     who = hosts.find(host).id if host else "any host"
@@ -115,7 +131,7 @@ def _describe_search(path: Path, host: str) -> str:
         for folder in config.components:
             if folder.startswith(WORKSPACE):
                 places[f"{folder.removeprefix(WORKSPACE)}/**/*.md (front matter)"] = None
-        for file in (config.plugin_manifest, config.plugin_path, *_marketplaces([profile])):
+        for file in (config.plugin_manifest, config.plugin_path, *marketplaces([profile])):
             places |= {file: None} if file else {}
     looked = "".join(f"\n  {place}" for place in places)
     others = "".join(
@@ -133,13 +149,19 @@ def _settings_elsewhere(root: Path, host: str) -> Iterator[tuple[Path, str]]:
     own = (each for each in project_files(root) if not _OF_TESTS & {*each.relative_to(root).parts})
     for file in (each for each in own if each.suffix == ".json"):
         events, keys = _events_of(file)
-        # Several hosts know some names of events; each has a key of its own for the command.
+        # Several hosts know some names of events; a folder may have the name of one, and each has its own key
+        # for the command.
+        folders = {part.strip(".").casefold() for part in file.relative_to(root).parts[:-1]}
         hits = {
-            profile.name: (len(events & profile.events.keys()), profile.config.types["command"] in keys)
+            profile.name: (
+                bool(known := len(events & profile.events.keys())) and profile.name.split("-")[0] in folders,
+                known,
+                profile.config.types["command"] in keys,
+            )
             for profile in profiles
         }
         name = max(hits, key=lambda each: hits[each])
-        if hits[name][0]:
+        if hits[name][1]:
             yield file, name
 
 
@@ -250,7 +272,10 @@ def _with_shared(hook_set: HookSet, files: Sequence[str]) -> HookSet:
 
 def _plugins(root: Path, host: str, components: set[tuple[str, Path]]) -> Iterator[HookSet]:
     """Yield the hook sets of a plugin, or of all plugins of a marketplace or of a folder of plugins."""
-    folders = {root: ""} | {folder: _relative(folder, root) for folder in _marketplace(root)}
+    folders = {folder: _relative(folder, root) for folder in plugin_folders(root)}
+    # A folder with a marketplace of others and no manifest is no plugin, unless it lists itself.
+    if not (folders and lists_plugins(root)) or any((root / mark).is_file() for mark in manifests()):
+        folders = {root: "", **folders}
     for folder, part in folders.items():
         for hook_set in _plugin(folder, host, components):
             yield replace(hook_set, part=posixpath.join(part, hook_set.part).rstrip("/"))
@@ -258,54 +283,6 @@ def _plugins(root: Path, host: str, components: set[tuple[str, Path]]) -> Iterat
 
 def _relative(folder: Path, root: Path) -> str:
     return "" if folder == root else str(folder.relative_to(root))
-
-
-def _marketplace(root: Path) -> list[Path]:
-    """Return the folders of the plugins that marketplaces name, or that lie below a folder of plugins."""
-    profiles = hosts.known()
-    texts = {root / file: read_text(root / file) for file in _marketplaces(profiles)}
-    found = {file: text for file, text in texts.items() if text is not None}
-    if not found:
-        marks = {profile.config.plugin_manifest for profile in profiles} - {""}
-        below = {
-            path.parents[mark.count("/")]
-            for mark in marks
-            if "/" in mark
-            for depth in ("*", "*/*")
-            for path in root.glob(f"{depth}/{mark}")
-        }
-        return sorted(below)
-    folders = [folder for file, text in found.items() for folder in _listed_plugins(root, file, text)]
-    # Unlike pathlib, this takes a name that is too long for one of no folder.
-    return [
-        folder
-        for folder in dict.fromkeys(folders)
-        if folder.is_relative_to(root) and os.path.isdir(folder)  # noqa: PTH112
-    ]
-
-
-def _marketplaces(profiles: Iterable[hosts.Profile]) -> tuple[str, ...]:
-    """Return the files that list the plugins of a folder; each lies where its host has that of a plugin."""
-    folders = (posixpath.dirname(profile.config.plugin_manifest) for profile in profiles)
-    return tuple(dict.fromkeys(f"{folder}/{_MARKETPLACE}" for folder in folders if folder))
-
-
-def _listed_plugins(root: Path, file: Path, text: str) -> Iterator[Path]:
-    """Yield the folders that the text of a marketplace names; each entry may be below a common folder."""
-    try:
-        content = json.loads(text)
-        sources = [one.get("source") for one in content.get("plugins", [])]
-        common = (content.get("metadata") or {}).get("pluginRoot", "")
-    except (ValueError, AttributeError, TypeError, RecursionError) as error:
-        problem = f"{file}: expected an object with a list `plugins`: {error}"
-        raise SimulationError(problem) from None
-    base = root / common if isinstance(common, str) and "\0" not in common else root
-    for source in sources:
-        if isinstance(source, str) and "\0" not in source:
-            # As text: what is too long for a path has no target.
-            yield Path(os.path.realpath(root / source))
-            if base != root:
-                yield Path(os.path.realpath(base / source))
 
 
 def _plugin(root: Path, host: str, components: set[tuple[str, Path]]) -> Iterator[HookSet]:

@@ -550,6 +550,35 @@ def test_scripts_beside_a_settings_file_elsewhere(tmp_path):
     assert (place.root, [path for path, _ in place.sources]) == (tmp_path, ["hooks/stop"])
 
 
+def test_folders_that_a_marketplace_does_not_list(tmp_path):
+    """Beside the listed plugins, folders like them are tried too, and one with the list alone is none."""
+    (tmp_path / ".git").mkdir()
+    at(tmp_path, ".claude-plugin/marketplace.json", {"plugins": [{"name": "a", "source": "./plugins/a"}]})
+    for folder, script in (("plugins/a", "hooks/a.sh"), ("skills/b", "hooks/b.sh"), (".", "c.sh")):
+        hook = {"type": "command", "command": f"sh ${{CLAUDE_PLUGIN_ROOT}}/{script}"}
+        at(tmp_path, f"{folder}/hooks/hooks.json", {"hooks": {"Stop": [{"hooks": [hook]}]}})
+        at(tmp_path, f"{folder}/hooks/{script.rpartition('/')[2]}", "exit 0\n")
+    found = find_hook_sets(tmp_path, copies=True)
+    assert [(one.part, one.root, one.elsewhere) for one in found] == [
+        ("plugins/a", tmp_path / "plugins/a", False),
+        ("hooks/hooks.json", tmp_path / "hooks", True),
+        ("skills/b/hooks/hooks.json", tmp_path / "skills/b", True),
+    ]
+    assert not [one for place in found for one in check_statically(place).symptoms if one.kind == "NOT-RUN"]
+    (listed,) = find_hook_sets(tmp_path)
+    assert listed.part == "plugins/a"
+
+
+@pytest.mark.parametrize(
+    ("folder", "host"), [("codex", "codex"), (".gemini/copy", "gemini-cli"), ("other", "claude-code")]
+)
+def test_a_folder_with_the_name_of_a_host(tmp_path, folder, host):
+    """Settings that fit several hosts are for the one whose name the folder has."""
+    at(tmp_path, f"{folder}/hooks.json", {"hooks": {"SessionStart": GROUPS}})
+    (place,) = find_hook_sets(tmp_path, copies=True)
+    assert place.host == host
+
+
 def test_a_machine_without_git(tmp_path, monkeypatch):
     """Without git no session asks for a repository, and the report says that this was not tested."""
     at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": GROUPS}})
