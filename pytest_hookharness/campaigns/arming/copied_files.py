@@ -33,7 +33,7 @@ OF_TOOLS = frozenset(
 _FOR_SHOW = frozenset(["test", "tests", "spec", "fixture", "fixtures", "example", "examples", "demo"])
 _MOST_READ = 20_000
 # A path with a name that ends as those of files do; what precedes it may be a variable.
-_PATH = re.compile(r"(?:\$\{?\w+\}?\"?/|(?<![\w$./~-])(?:\./)?)(?P<path>(?:[\w@+.-]+/)+[\w@+-]+\.\w+)")
+_PATH = re.compile(r"(?:(?:\$\w+|[})])\"?/|(?<![\w$./~-])(?:\./)?)(?P<path>(?:[\w@+.-]+/)+[\w@+-]+\.\w+)")
 _MOST_FILES, _LARGEST = 40, 1 << 18
 # A file of data in the code of a script, and how many folders above the script it is looked for in.
 _DATA = re.compile(r"[\"'](?P<name>[\w-]+\.(?:ya?ml|json|toml))[\"']")
@@ -59,8 +59,14 @@ def namesakes(root: Path, missing: Iterable[str]) -> dict[str, str]:
     return {path: found[name][0] for path, name in wanted.items() if len(found.get(name, ())) == 1}
 
 
-def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str, str]:
-    """Return the texts of missing scripts and of the files beside them, by the paths that commands name."""
+def copied_files(hooks: Sequence[Hook], root: Path, settings: Path, whole: Path) -> dict[str, str]:
+    """
+    Return the texts of missing scripts and of the files beside them, by the paths that commands name.
+
+    Args:
+        root: The folder in which the commands do not find them.
+        whole: The folder in which they are looked for.
+    """
     commands = " ".join(text for hook in hooks for text in hook.words)
     names = dict.fromkeys(os.path.normpath(found["path"]) for found in _PATH.finditer(commands))
     texts: dict[str, str] = {}
@@ -68,15 +74,15 @@ def copied_files(hooks: Sequence[Hook], root: Path, settings: Path) -> dict[str,
         # Unlike pathlib, this takes a name that is too long for one of no file.
         if name.startswith("..") or os.path.exists(root / name):  # noqa: PTH110
             continue
-        source = _source(name, root, settings)
+        source = _source(name, whole, settings)
         if source is None:
             continue
-        for file in _beside(source, root):
+        for file in _beside(source, whole):
             place = PurePath(name).parent / file.relative_to(source.parent)
             # An installer may keep what is there, so the project's own files stay as they are.
             if not (root / place).exists():
                 texts.setdefault(str(place), read_known_text(file))
-        for file in _data_above(source, root):
+        for file in _data_above(source, whole):
             place = PurePath(name).parent / file.name
             if not (root / place).exists():
                 texts.setdefault(str(place), read_known_text(file))

@@ -158,16 +158,17 @@ def independent(
     found: Sequence[SymptomEvidence],
     static: StaticResult,
     outcomes: Sequence[Outcome] = (),
-    reach: Sequence[str] = (),
+    place: HookSet | None = None,
 ) -> list[SymptomEvidence]:
     """
     Return the symptoms not caused by a static defect, by a hook that did not run, or by the harness.
 
-    Symptoms that name a lent folder of the user (``reach``) are left out: hooks may write there.
+    Symptoms that name a lent folder of the user (``reach`` of the place) are left out: hooks may write there.
     """
+    reach, copied = (place.reach, place.elsewhere) if place is not None else ((), False)
     found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
     broken = {*static.stuck, *commands_of(one for one in static.symptoms if one.kind == NOT_RUN.name)}
-    executable, hindered = {*_executable(static, outcomes)}, {*hindered_hooks(outcomes)}
+    executable, hindered = {*_executable(static, outcomes)}, {*hindered_hooks(outcomes, copied=copied)}
     symptoms = [
         one
         for one in found

@@ -315,7 +315,7 @@ class CheckRun:
 
     def _seen(self) -> list[SymptomEvidence]:
         found = grouping.group(self.place, self._played, mark=corpora.MARKER)
-        return causes.independent(found, self._static, self._outcomes(), self.place.reach)
+        return causes.independent(found, self._static, self._outcomes(), self.place)
 
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""

@@ -238,7 +238,7 @@ def _in_project(profile: hosts.Profile, whole: Path, file: str) -> HookSet:
     )
     # A script that lies elsewhere than its command says is none of that folder's.
     found = max(read, key=lambda hook_set: len(hook_set.sources) - len(hook_set.meant))
-    return found if _looks_there(profile, file) else with_copies(found, whole)
+    return found if _looks_there(profile, file) else with_copies(found, whole, top)
 
 
 def _looks_there(profile: hosts.Profile, file: str) -> bool:

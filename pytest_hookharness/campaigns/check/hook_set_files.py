@@ -70,9 +70,9 @@ def read_hook_set(
     return _without_malformed(profile, hook_set, texts, configuration)
 
 
-def with_copies(hook_set: HookSet, settings: Path) -> HookSet:
+def with_copies(hook_set: HookSet, settings: Path, whole: Path) -> HookSet:
     """Return the hooks of a file that is copied to its place, with the scripts that are copied with it."""
-    texts = copied_files(hook_set.hooks, hook_set.root, settings)
+    texts = copied_files(hook_set.hooks, hook_set.root, settings, whole)
     commands = " ".join(text for hook in hook_set.hooks for text in hook.words)
     named = tuple((path, text) for path, text in texts.items() if path in commands)
     names = {posixpath.basename(path) for path, _ in named}

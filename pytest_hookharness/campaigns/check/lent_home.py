@@ -50,7 +50,7 @@ SECRET_NAME = re.compile(
 # Folders with files of many programs; of them, and of those of hosts, which hold conversations, only single
 # files are lent.
 _SHARED = frozenset(("", "bin", ".local/bin", ".local", ".config", ".cache"))
-_LARGEST, _MOST_FILES = 1 << 20, 200
+_LARGEST, _MOST_FILES = 1 << 20, 400
 
 
 def find_lent(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> tuple[str, ...]:
@@ -100,12 +100,27 @@ def _install(installed: Sequence[tuple[str, str]], root: Path, home: Path) -> No
             for file in project_files(root / named):
                 _copy(file, home / path / file.relative_to(root / named))
             continue
-        folder = (root / named).parent
-        files = list(folder.rglob("*")) if folder != root and _is_small(folder) else [root / named]
+        folder, target = _with_surroundings(root / named, home / path, root)
+        files = list(folder.rglob("*")) if folder.is_dir() else [folder]
         for file in files:
             if _is_inside(file, root):
                 with suppress(OSError):
-                    _copy(file, (home / path).parent / file.relative_to(folder))
+                    _copy(file, target / file.relative_to(folder))
+
+
+def _with_surroundings(file: Path, target: Path, root: Path) -> tuple[Path, Path]:
+    """
+    Return the largest folder around a file that is copied with it, and where to; the file for none.
+
+    Scripts load modules from the folders above their own.
+    """
+    found = file, target
+    folders = [folder for folder in file.parents if folder != root and folder.is_relative_to(root)]
+    for level, folder in enumerate(folders):
+        if (target.parents[level].name != folder.name and level) or not _is_small(folder):
+            break
+        found = folder, target.parents[level]
+    return found
 
 
 def _find_runners(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> Iterator[str]:

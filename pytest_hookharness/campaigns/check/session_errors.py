@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shutil
 import time
@@ -120,6 +121,11 @@ _NOT_INSTALLED = re.compile(
     r"(?:required[ ]but[ ])?not[ ](?:be[ ])?(?:found|installed|available)\b",
     re.IGNORECASE,
 )
+# The messages about modules, files and functions that a script does not find.
+_NOT_COPIED = re.compile(
+    r"No module named '([\w.]+)'|Cannot find module '([^'\n]+)'|([\w./-]+): No such file or directory"
+    r"|(\w*_\w*): command not found"
+)
 # How a script without an executable bit ends.
 NO_EXECUTABLE_BIT = Exited(126)
 # Commands that only some shells have: to name one is a defect of the script.
@@ -128,12 +134,15 @@ _OF_SHELLS = frozenset(
 )
 
 
-def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
+def hindered_hooks(outcomes: Sequence[Outcome], *, copied: bool = False) -> dict[str, str]:
     """
     Return the commands of hooks that each time failed or refused because something is missing, and what.
 
     It is missing only on this machine or in sessions, so this shows no defect of the hook. A hook that
     continues without a program, and says so, counts as one that failed.
+
+    Args:
+        copied: Whether scripts were copied to where commands name them, perhaps without what they load.
     """
     found: dict[str, str] = {}
     for hook_run in (one for outcome in outcomes for _, one in outcome.trace.hook_runs()):
@@ -144,14 +153,18 @@ def hindered_hooks(outcomes: Sequence[Outcome]) -> dict[str, str]:
             continue
         said = f"{run.stderr.text}\n{run.stdout.text}"
         if run.ending != Exited(0) or refused:
-            found[command] = "" if found.get(command) == "" else _hindrance(said, refused=refused)
+            why = _hindrance(said, refused=refused, copied=copied)
+            found[command] = "" if found.get(command) == "" else why
         elif missing := _missing_program(said):
             found.setdefault(command, missing)
     return {command: why for command, why in found.items() if why}
 
 
-def _hindrance(said: str, *, refused: bool) -> str:
+def _hindrance(said: str, *, refused: bool, copied: bool) -> str:
     """Return what was missing, as the hook's output says; empty if nothing was."""
+    if copied and (missing := _NOT_COPIED.search(said)):
+        name = next(word for word in missing.groups() if word)
+        return f"{posixpath.basename(name)} was not found by the copy of its script"
     if NO_NETWORK.search(said):
         return "it needs the network, which sessions do not have"
     if _NO_PYTHON in said:
@@ -165,5 +178,7 @@ def _hindrance(said: str, *, refused: bool) -> str:
 def _missing_program(said: str) -> str:
     missing = {one or other: None for one, other in _NOT_FOUND.findall(said)}
     missing |= dict.fromkeys(name.lower() for name in _NOT_INSTALLED.findall(said))
-    named = (name for name in missing if name not in _OF_SHELLS and shutil.which(name) is None)
+    # Functions of shells have underscores in their names, and hardly any program has.
+    programs = (name for name in missing if name not in _OF_SHELLS and "_" not in name)
+    named = (name for name in programs if shutil.which(name) is None)
     return next((f"{name} is not on PATH" for name in named), "")

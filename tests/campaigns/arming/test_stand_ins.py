@@ -105,3 +105,27 @@ def test_a_program_that_the_hook_says_is_missing(plugin, harness, said, why):
     session = plan_each_event(plugin(f"echo '{said}' >&2; exit 1"))
     outcome = play_session(session, harness.settings, harness.resources)
     assert [*hindered_hooks([outcome]).values()] == ([why] if why else [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (
+            "ModuleNotFoundError: No module named 'kit.paths'",
+            "kit.paths was not found by the copy of its script",
+        ),
+        (
+            "x.sh: line 4: /a/lib/_words.sh: No such file or directory",
+            "_words.sh was not found by the copy of its script",
+        ),
+        ("x.sh: line 9: log_words: command not found", "log_words was not found by the copy of its script"),
+        ("Tests failed.", ""),
+    ],
+)
+def test_what_a_copied_script_does_not_find(plugin, harness, said, why):
+    """A hook that was copied without what it loads could not be tried; where it lies, that is its defect."""
+    session = plan_each_event(plugin(f"cat >&2 <<'END'\n{said}\nEND\nexit 1"))
+    outcome = play_session(session, harness.settings, harness.resources)
+    assert [*hindered_hooks([outcome], copied=True).values()] == ([why] if why else [])
+    assert not hindered_hooks([outcome])

@@ -550,6 +550,19 @@ def test_scripts_beside_a_settings_file_elsewhere(tmp_path):
     assert (place.root, [path for path, _ in place.sources]) == (tmp_path, ["hooks/stop"])
 
 
+@pytest.mark.parametrize(
+    "before", ["$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR:-$(git rev-parse --show-toplevel)}/", "$(pwd)/"]
+)
+def test_the_scripts_of_a_template(tmp_path, before):
+    """Scripts elsewhere in the repository are copied to where the settings name them."""
+    (tmp_path / ".git").mkdir()
+    hook = {"type": "command", "command": f'sh "{before}.claude/hooks/x.sh"'}
+    at(tmp_path, "kit/templates/settings.default.json", {"hooks": {"Stop": [{"hooks": [hook]}]}})
+    at(tmp_path, "kit/hooks/x.sh", "exit 0\n")
+    (place,) = find_hook_sets(tmp_path, copies=True)
+    assert place.texts == {".claude/hooks/x.sh": "exit 0\n"}
+
+
 def test_folders_that_a_marketplace_does_not_list(tmp_path):
     """Beside the listed plugins, folders like them are tried too, and one with the list alone is none."""
     (tmp_path / ".git").mkdir()

@@ -149,7 +149,7 @@ def test_programs_that_package_runners_start(tmp_path, harness):
         "pyproject.toml": PROJECT,
         "hooks/gate.py": SCRIPT.format("[]"),
         "hooks/alone.py": SCRIPT.format("[]").replace("exit(2)", "exit(0)"),
-        "hooks/needing.py": SCRIPT.format('["a-package-that-nobody-has"]'),
+        "hooks/needing.py": SCRIPT.format('["no-such-package"]').replace("sys", "no_such_package, sys", 1),
         "node_modules/.bin/mytool": "#!/usr/bin/env node\nconsole.log('Called.');\n",
     }
     for name, text in files.items():
@@ -361,3 +361,21 @@ def test_what_is_not_installed_from_a_project(tmp_path, person, given):
     path = "~/../hooks/x.sh" if given == "above" else "~/.claude/hooks/x.sh"
 
     assert find_installed([Hook(event="Stop", command=f"sh {path}")], root) == ()
+
+
+def test_the_folders_around_a_script_are_installed_with_it(tmp_path, person):
+    """Of the folders that the path below HOME has too, the largest that is small is copied."""
+    person()
+    root = tmp_path / "collection"
+    entry = {"hooks": [{"type": "command", "command": "python3 ~/.mine/kit/tools/hooks/a.py"}]}
+    files = {
+        ".claude/settings.json": json.dumps({"hooks": {"Stop": [entry]}}),
+        **dict.fromkeys(("top.txt", "kit/paths.py", "kit/tools/hooks/a.py", "kit/tools/shared.py"), ""),
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    (found,) = find_hook_sets(root)
+    with lent_home(found, tmp_path, caches=False) as ready:
+        copied = {str(path.relative_to(ready.home)) for path in ready.home.rglob("*") if path.is_file()}
+    assert copied == {f".mine/kit/{name}" for name in ("paths.py", "tools/hooks/a.py", "tools/shared.py")}
