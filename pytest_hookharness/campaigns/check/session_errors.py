@@ -155,16 +155,15 @@ def hindered_hooks(outcomes: Sequence[Outcome], *, copied: bool = False) -> dict
         if run.ending != Exited(0) or refused:
             why = _hindrance(said, refused=refused, copied=copied)
             found[command] = "" if found.get(command) == "" else why
-        elif missing := _missing_program(said):
+        elif missing := (_not_copied(said) if copied else "") or _missing_program(said):
             found.setdefault(command, missing)
     return {command: why for command, why in found.items() if why}
 
 
 def _hindrance(said: str, *, refused: bool, copied: bool) -> str:
     """Return what was missing, as the hook's output says; empty if nothing was."""
-    if copied and (missing := _NOT_COPIED.search(said)):
-        name = next(word for word in missing.groups() if word)
-        return f"{posixpath.basename(name)} was not found by the copy of its script"
+    if copied and (missing := _not_copied(said)):
+        return missing
     if NO_NETWORK.search(said):
         return "it needs the network, which sessions do not have"
     if _NO_PYTHON in said:
@@ -173,6 +172,12 @@ def _hindrance(said: str, *, refused: bool, copied: bool) -> str:
         return "uv is not on PATH, and its stand-in does not start here"
     # A hook may decide to refuse if a program is missing.
     return "" if refused else _missing_program(said)
+
+
+def _not_copied(said: str) -> str:
+    missing = _NOT_COPIED.search(said)
+    name = next((word for word in missing.groups() if word), "") if missing else ""
+    return f"{posixpath.basename(name)} was not found by the copy of its script" if name else ""
 
 
 def _missing_program(said: str) -> str:
