@@ -75,6 +75,7 @@ class Expansion:
     successors: tuple[Successor, ...] = ()
     steps: tuple[Step, ...] = ()
     why: str = ""
+    assumed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +115,7 @@ class Exploration:
             livelock.
         escape: The shortest path out of that livelock; its last move is the stop. Empty if none is known.
         wall: Duration in seconds.
+        assumed: What the merging of states takes for granted, in sentences.
     """
 
     candidates: tuple[Move, ...]
@@ -125,6 +127,7 @@ class Exploration:
     since: int | None = None
     escape: tuple[Move, ...] = ()
     wall: float = 0.0
+    assumed: tuple[str, ...] = ()
 
     @property
     def covered(self) -> bool:

@@ -16,6 +16,7 @@ from hashlib import blake2b
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness import agents, hosts
+from pytest_hookharness.campaigns.explore.hidden_state import HiddenState
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
@@ -138,6 +139,7 @@ class _StateExpansion:
         workspace, slug = str(testbed.workspace.base), testbed.facts.template_values["slug"]
         self._placeholders = ((workspace, "\0base\0"), (slug, "\0slug\0"))
         self._began: hosts.Session | None = None
+        self._hidden = HiddenState(testbed)
 
     def run(self) -> Expansion:
         """Follow the path, then try each move from its end."""
@@ -148,6 +150,7 @@ class _StateExpansion:
             why = "the session ended on the path" if self._remaining() else LATE
             return Expansion(digest="", steps=steps, why=why)
         digest = self._digest(driver)
+        self._hidden.go_on(driver)
         if not digest:
             return Expansion(digest="", steps=steps, why=_OPAQUE)
         try:
@@ -159,7 +162,8 @@ class _StateExpansion:
             for move in self._task.moves:
                 successors.append(self._try(move, checkpoint.resume(), request))
                 checkpoint.restore()
-        return Expansion(digest=digest, successors=tuple(successors), steps=steps)
+        assumed = self._hidden.assumed
+        return Expansion(digest=digest, successors=tuple(successors), steps=steps, assumed=assumed)
 
     def _follow_path(self) -> hosts.NextAct | None:
         """Follow the path; return the host's request at its end, ``None`` if it asks for no move there."""
@@ -248,7 +252,7 @@ class _StateExpansion:
         """
         testbed = self._testbed
         testbed.scan()
-        if testbed.scanner.opaque:
+        if testbed.scanner.opaque or self._hidden.is_unknown:
             return ""
         differing = {
             self._neutral(change.path): self._entry(change.path)
@@ -257,6 +261,7 @@ class _StateExpansion:
         # A file that the agent has read may become outdated later; another one cannot.
         session = {**driver.visible, "files seen": sorted(driver.progress.session.known_files)}
         visible = {"session": self._neutral(json.dumps(session, sort_keys=True))}
+        visible |= {name: self._neutral(value) for name, value in self._hidden.look(driver).items()}
         answers = json.dumps(testbed.answers.position)
         return build_state(visible=visible, agent=answers, environment="", files=differing).digest
 

@@ -129,6 +129,7 @@ class Explorer:
         # The steps on the paths to the states from which the search starts.
         self._roots: dict[int, tuple[Step, ...]] = {}
         self._lost: Counter[str] = Counter()
+        self._assumed: dict[str, None] = {}
         self._tried = 0
         self.interrupted = False
 
@@ -167,6 +168,7 @@ class Explorer:
             since=since if inside is not None else None,
             escape=tuple(self._candidates.moves[move] for move in escape or ()),
             wall=time.monotonic() - self._began,
+            assumed=tuple(self._assumed),
         )
 
     def _find_starts(self, paths: Mapping[int, tuple[Act, ...]]) -> Mapping[int, int]:
@@ -184,6 +186,7 @@ class Explorer:
                 self._lost[BEYOND] += len(moves)
                 continue
             roots[turn] = state
+            self._assumed |= {found.assumed: None} if found.assumed else {}
             if fresh:
                 self._roots[state] = found.steps
                 self._add_successors(state, found.successors)

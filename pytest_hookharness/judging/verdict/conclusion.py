@@ -75,7 +75,14 @@ def judge_explored(outcome: Outcome, explored: Exploration, doubt: str = "") -> 
     if explored.trap is None:
         return outcome
     masked = (_MASKED,) if outcome.scenario.masks else ()
-    rests = (*_ASSUMED, *masked, *CLOCKS, *outcome.assumptions, *gather_assumptions(explored.trap.trace))
+    rests = (
+        *_ASSUMED,
+        *explored.assumed,
+        *masked,
+        *CLOCKS,
+        *outcome.assumptions,
+        *gather_assumptions(explored.trap.trace),
+    )
     return replace(outcome, assumptions=tuple(dict.fromkeys(rests)))
 
 

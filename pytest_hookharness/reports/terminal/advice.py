@@ -32,6 +32,7 @@ from pytest_hookharness.reports.terminal.time_advice import budget_for_first_ver
 _LOCKOUT_ADVICE = (
     "Allow at least one move that fixes what the hooks complain about, and name it in the reason."
 )
+_OTHER_MOVES = " If a move that was not tried leads out, name it in `explore: {moves: [...]}`."
 # Fields in which hosts report an earlier refusal to a hook.
 _SIGNS = ("stop_hook_active", "loop_count")
 _MOST_HOOKS = 4
@@ -172,8 +173,9 @@ def _locked(outcome: Outcome) -> str:
     """Return which hooks lock the agent in, and what to do about it."""
     trap = outcome.explored.trap if outcome.explored is not None else None
     said = {text_of_command(run): text_of_reason(run) for run in (trap.holding if trap is not None else ())}
-    held = f"These hooks lock the agent in: {_listed(said, 'says')}. " if said else ""
-    return f"{held}{_LOCKOUT_ADVICE}"
+    held = f"After each move that was tried these hooks refuse: {_listed(said, 'says')}. " if said else ""
+    given = outcome.scenario.explore is not None and outcome.scenario.explore.moves
+    return f"{held}{_LOCKOUT_ADVICE}{'' if given else _OTHER_MOVES}"
 
 
 def _unlike_evidence(outcome: Outcome, verdict: Livelock) -> str:

@@ -76,6 +76,7 @@ def describe_exploration(explored: Exploration) -> Iterator[str]:
         yield f"  {inside} can be reached from there; a simulated year later all moves give the same"
     elif explored.covered:
         yield "  from every state some of these moves lead to a stop that the hooks allow"
+        yield from (f"  assumed: {words}" for words in explored.assumed)
     else:
         yield f"  a path to a stop is known from {explored.stopping} of them"
     for why, number in explored.open.items():

@@ -245,3 +245,48 @@ def test_an_agent_may_commit_where_hooks_ask_git(harness, guard, verdict):
 
     assert outcome.verdict_name == verdict
     assert sum("git commit" in str(move) for move in outcome.explored.candidates) == 1
+
+
+NEWER = "#!/bin/bash\n[ code -nt log ] || exit 0\necho 'Run the tests.' >&2; exit 2\n"
+SAID = """#!/bin/sh
+grep -q 'touch pushed' "$(jq -r .transcript_path)" || exit 0
+echo 'You have pushed.' >&2; exit 2
+"""
+
+
+def explored_with(harness, script, move, **keys):
+    files = {"check.sh": script, "code": "1", "log": "1"}
+    asked = {"name": "test", "files": files, "hooks": {"Stop": "./check.sh"}, **keys}
+    return explore(scenario_from({**asked, "explore": {"moves": [{"run": move}]}}), settings=harness.settings)
+
+
+@pytest.mark.slow
+def test_a_move_that_changes_only_times(harness):
+    """Where a hook compares the times of files, a file that is only touched is another state."""
+    shut = explored_with(harness, NEWER, "sleep 0.05; touch code")
+    assert isinstance(shut.verdict, Lockout)
+    early = {"SessionStart": "sleep 0.05; touch code", "Stop": "./check.sh"}
+    led_out = explored_with(harness, NEWER, "sleep 0.05; touch log", hooks=early)
+    assert led_out.explored.trap is None
+    assert led_out.explored.escape[0] == RunCommand(command="sleep 0.05; touch log")
+
+
+@pytest.mark.slow
+def test_a_hook_that_reads_the_transcript(harness):
+    """What the agent did is part of a state if a hook reads the transcript, and the rest is said."""
+    outcome = explored_with(harness, SAID, "touch pushed; rm pushed")
+    assert outcome.verdict_name in ("lockout", "undecided")
+    count = SAID.replace("grep -q 'touch pushed'", "[ $(grep -c tool_use").replace(
+        'transcript_path)"', 'transcript_path)") -gt 9 ]'
+    )
+    assert explored_with(harness, count, "true").explored.assumed
+    assert not explored_with(harness, NEWER, "true").explored.assumed
+
+
+@pytest.mark.slow
+def test_a_hook_that_goes_by_the_index_of_git(harness):
+    """What only the index knows is no part of a state, so nothing is claimed."""
+    script = "#!/bin/sh\ngit diff-index --quiet HEAD -- code && exit 0\necho 'Look first.' >&2; exit 2\n"
+    outcome = explored_with(harness, script, "git status --short", git=True)
+    assert not isinstance(outcome.verdict, Lockout)
+    assert outcome.explored.open == {"the state is not completely known": 2}
