@@ -18,7 +18,7 @@ from pytest_hookharness.simulation.testbed.hook_source import configured
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _TELLS_TIMES = re.compile(
-    r"(?<![\w-])-(?:nt|ot|newer\w*|[acm](?:min|time))\b|[acm]time\b|\bstat\b|\bmake\b|(?<!\w)--?update\b|\bls\s+-\w*t"
+    r"(?<![\w-])-(?:[no]t|newer\w*|[acm](?:min|time))\b|[acm]time\b|\bstat\b|\bmake\b|(?<!\w)--?update\b|\bls\s+-\w*t"
 )
 # These commands of Git go by what its index knows of files, which looking at them changes.
 _TELLS_INDEX = re.compile(r"\bdiff-(?:index|files)\b")
