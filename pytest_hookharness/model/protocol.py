@@ -57,6 +57,8 @@ class Rule:
     source: str
 
 
+# The fault of a reply that its host never reads.
+IN_BACKGROUND = "it refuses in the background, and its host does not wait for it"
 # How a reply's fault begins if the harness kept only a part of an answer that the host would read.
 HARNESS_KEEPS = "too-long: the harness keeps"
 

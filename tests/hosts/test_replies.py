@@ -212,22 +212,29 @@ def test_output_that_was_cut_is_a_fault(profile, ended):
     assert reply.fault == "too-long: the harness keeps 16 of the 90000 bytes that were printed"
 
 
-def test_a_hook_in_the_background_decides_nothing(read):
-    """A hook that is configured as async, or first answers so, gives no ruling and no fault."""
-    asynchronous = json.dumps({"async": True, "asyncTimeout": 5000})
-    replies = [
-        read("Stop", 2, "", "no", options={"async": True}),
-        read("Stop", 0, BLOCK, options={"async": True}),
-        read("Stop", 0, f"done\n{BLOCK}", options={"async": True}),
-        read("Stop", 0, asynchronous),
-        read("Stop", 0, f"{asynchronous}\nworking\n{BLOCK}\n"),
-        read("Stop", 0, json.dumps({"async": True}, indent=2)),
-        read("Stop", 2, asynchronous, "no"),
-        read("PreToolUse", 1, asynchronous, on_failure="block"),
-    ]
+IN_BACKGROUND = json.dumps({"async": True, "asyncTimeout": 5000})
 
-    for reply in replies:
-        assert (reply.ruling, reply.fault, reply.rule.basis) == (Ruling.NONE, None, Basis.ASSUMED)
+
+@pytest.mark.parametrize(
+    ("code", "printed", "said", "options", "refuses"),
+    [
+        (2, "", "no", {"async": True}, True),
+        (0, BLOCK, "", {"async": True}, True),
+        (0, "done", "", {"async": True}, False),
+        (1, "", "no", {"async": True}, False),
+        (2, "", "no", {"async": True, "asyncRewake": True}, False),
+        (0, IN_BACKGROUND, "", {}, False),
+        (0, f"{IN_BACKGROUND}\nworking\n{BLOCK}\n", "", {}, False),
+        (0, json.dumps({"async": True}, indent=2), "", {}, False),
+        (2, IN_BACKGROUND, "no", {}, True),
+    ],
+)
+def test_a_hook_in_the_background_decides_nothing(read, code, printed, said, options, refuses):
+    """A hook that is configured as async, or first answers so, gives no ruling; that it refuses is told."""
+    reply = read("Stop", code, printed, said, options=options)
+    assert (reply.ruling, reply.rule.basis) == (Ruling.NONE, Basis.ASSUMED)
+    told = "ignored: it refuses in the background, and its host does not wait for it"
+    assert reply.fault == (told if refuses else None)
 
 
 @pytest.mark.parametrize("stdout", ['{"async": false}', f'{BLOCK}\n{{"async": true}}'])

@@ -30,7 +30,15 @@ from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, Cod
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import Detach, Exited, NotStarted, ProcessResult, Signaled, TimedOut
-from pytest_hookharness.model.protocol import HARNESS_KEEPS, Hook, Payload, Reply, Ruling, Unheard
+from pytest_hookharness.model.protocol import (
+    HARNESS_KEEPS,
+    IN_BACKGROUND,
+    Hook,
+    Payload,
+    Reply,
+    Ruling,
+    Unheard,
+)
 
 if TYPE_CHECKING:
     from pytest_hookharness.model.start_failures import StartFailure
@@ -55,7 +63,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     if detached and rules.late_context and rule.role is Role.AFTER_TOOL:
         return _read_late_context(reader, run)
     if detached or announced:
-        return reader.no_opinion("async")
+        return _read_unawaited(reader, run)
     reply = _with_failure(_with_error(reader, _read_run(reader, run), run), run.failure)
     # A cut answer cannot be judged, so this fault replaces any other.
     cut = run.stdout.cut_at
@@ -65,6 +73,15 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
         host_reads = f"too-long: the host reads {cut} {whole}"
         reply = replace(reply, fault=keeps if profile.process.output_limit is None else host_reads)
     return reply
+
+
+def _read_unawaited(reader: AnswerReader, run: ProcessResult) -> Reply:
+    """Return a reply without a decision, and say if the hook meant to refuse."""
+    # With this option its host hears of exit code 2 later.
+    heard = reader.hook.options.get("asyncRewake") is True
+    ended = isinstance(run.own_ending, Exited) and not heard
+    refuses = ended and _read_run(reader, run).ruling is Ruling.DENY
+    return replace(reader.no_opinion("async"), fault=f"ignored: {IN_BACKGROUND}" if refuses else None)
 
 
 def _read_late_context(reader: AnswerReader, run: ProcessResult) -> Reply:

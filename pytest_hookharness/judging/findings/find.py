@@ -24,7 +24,7 @@ from pytest_hookharness.judging.findings.uncaught_errors import FAILURE_REFUSES,
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
 from pytest_hookharness.model import processes
 from pytest_hookharness.model.expectations import Expectation, counted, first_few
-from pytest_hookharness.model.protocol import Ruling, SettingsProblem
+from pytest_hookharness.model.protocol import IN_BACKGROUND, Ruling, SettingsProblem
 from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.model.trace import HookRun, Trace, commands_of, one_of
 from pytest_hookharness.model.verdicts import Finding
@@ -39,6 +39,7 @@ _FAULTS = {
     "timed-out": finding_catalogue.HUNG_HOOK,
 }
 _NO_EXPECTATION = Expectation()
+_AWAIT_IT = "Remove `async` from the hook's settings and from its answer, so that the host waits for it."
 # What to do about a script that was found but could not run.
 _REMEDIES = {
     "syntax": (
@@ -196,7 +197,7 @@ def _hook_runs(trace: Trace) -> Iterator[Finding]:
             failure = hook_run.run.failure if hook_run.run is not None else None
             if code is finding_catalogue.NOT_RUN and failure is not None and failure.kind in _REMEDIES:
                 found = replace(found, advice=_REMEDIES[failure.kind])
-            yield found
+            yield replace(found, advice=_AWAIT_IT) if text.endswith(IN_BACKGROUND) else found
 
 
 def _unclaimed(trace: Trace) -> Iterator[Finding]:
