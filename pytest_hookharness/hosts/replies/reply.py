@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
+from pytest_hookharness.hosts.replies.background import read_late_context, read_unawaited
 from pytest_hookharness.hosts.replies.json_answer import (
     BYTE_ORDER_MARK,
     AnswerReader,
@@ -32,7 +34,6 @@ from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import Detach, Exited, NotStarted, ProcessResult, Signaled, TimedOut
 from pytest_hookharness.model.protocol import (
     HARNESS_KEEPS,
-    IN_BACKGROUND,
     Hook,
     Payload,
     Reply,
@@ -61,9 +62,9 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     announced = rules.announced and announces_background(reader.answers, run.stdout.text)
     detached = profile.detachment(hook) is Detach.AT_ONCE
     if detached and rules.late_context and rule.role is Role.AFTER_TOOL:
-        return _read_late_context(reader, run)
+        return read_late_context(reader, run)
     if detached or announced:
-        return _read_unawaited(reader, run)
+        return read_unawaited(reader, run.own_ending, partial(_read_run, reader, run))
     reply = _with_failure(_with_error(reader, _read_run(reader, run), run), run.failure)
     # A cut answer cannot be judged, so this fault replaces any other.
     cut = run.stdout.cut_at
@@ -73,24 +74,6 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
         host_reads = f"too-long: the host reads {cut} {whole}"
         reply = replace(reply, fault=keeps if profile.process.output_limit is None else host_reads)
     return reply
-
-
-def _read_unawaited(reader: AnswerReader, run: ProcessResult) -> Reply:
-    """Return a reply without a decision, and say if the hook meant to refuse."""
-    # With this option its host hears of exit code 2 later.
-    heard = reader.hook.options.get("asyncRewake") is True
-    ended = isinstance(run.own_ending, Exited) and not heard
-    refuses = ended and _read_run(reader, run).ruling is Ruling.DENY
-    return replace(reader.no_opinion("async"), fault=f"ignored: {IN_BACKGROUND}" if refuses else None)
-
-
-def _read_late_context(reader: AnswerReader, run: ProcessResult) -> Reply:
-    answer = parse(reader.answers, run.stdout.text)
-    texts = (dig(answer, path) for path in reader.answers.context if isinstance(answer, Mapping))
-    text = next((text for text in texts if isinstance(text, str) and text), "")
-    if not text or run.own_ending != Exited(0):
-        return reader.no_opinion("async")
-    return reader.cut_texts(Reply(context=text, rule=reader.rule("late context")))
 
 
 def _with_error(reader: AnswerReader, reply: Reply, run: ProcessResult) -> Reply:

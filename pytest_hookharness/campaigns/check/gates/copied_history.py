@@ -30,10 +30,8 @@ def with_copied_history(report: CheckReport) -> CheckReport:
         return report
     commands = {hook.command for hook in asking}
     names = hook_names(place.hooks, ", ".join(dict.fromkeys(hook.command for hook in asking)))
-    note = (
-        f"{names} asks Git for branches, tags, remotes or earlier commits. Each copy of the project {_COPY}, so "
-        "what comes of those of the project itself was not tried."
-    )
+    what = "asks Git for branches, tags, remotes or earlier commits"
+    note = f"{names} {what}. Each copy of the project {_COPY}, so the answers for the project itself were not tried."
     return replace(
         report,
         problems=tuple(_doubted(one, commands) for one in report.problems),
