@@ -31,7 +31,9 @@ def with_copied_history(report: CheckReport) -> CheckReport:
     commands = {hook.command for hook in asking}
     names = hook_names(place.hooks, ", ".join(dict.fromkeys(hook.command for hook in asking)))
     what = "asks Git for branches, tags, remotes or earlier commits"
-    note = f"{names} {what}. Each copy of the project {_COPY}, so others were not tried."
+    note = (
+        f"{names} {what}. Each copy of the project {_COPY}, so it may decide otherwise than in the project."
+    )
     return replace(
         report,
         problems=tuple(_doubted(one, commands) for one in report.problems),
