@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pytest_hookharness.campaigns.arming.project_texts import read_known_text
 from pytest_hookharness.execution.workspace.project_files import IgnoredFiles, stays_below
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.expectations import first_few
@@ -32,7 +33,9 @@ def copyable(hook_set: HookSet, base: Path) -> Generator[tuple[HookSet, str]]:
     """
     with TemporaryDirectory(prefix="hookharness-check-", dir=base) as folder:
         # Files that git ignores are not copied anyway.
-        odd = {*_uncopyable(hook_set.root, IgnoredFiles.of(hook_set.root).paths)}
+        ignored = IgnoredFiles.of(hook_set.root)
+        odd = {*_uncopyable(hook_set.root, ignored.paths)}
+        hook_set = _with_ignored(hook_set, ignored)
         if not odd:
             yield hook_set, ""
             return
@@ -40,6 +43,17 @@ def copyable(hook_set: HookSet, base: Path) -> Generator[tuple[HookSet, str]]:
         shutil.copytree(hook_set.root, root, symlinks=True, ignore=_leave_out(hook_set.root, odd))
         left = {path for path in odd if not _copy_target(hook_set, path, root)}
         yield replace(hook_set, root=root), _describe_left_out(hook_set.root, left) if left else ""
+
+
+def _with_ignored(hook_set: HookSet, ignored: IgnoredFiles) -> HookSet:
+    """Return a hook set whose sessions also get its own files that git ignores, as personal settings."""
+    files, folders = {*ignored.files}, tuple(f"{folder}/" for folder in ignored.folders)
+    own = {*hook_set.files, *(path for path, _ in hook_set.sources)} - hook_set.texts.keys()
+    left = sorted(path for path in own if path in files or path.startswith(folders))
+    if hook_set.plugin or not left:
+        return hook_set
+    texts = {path: read_known_text(hook_set.root / path) for path in left}
+    return replace(hook_set, texts={**hook_set.texts, **texts})
 
 
 def _uncopyable(root: Path, ignored: Collection[Path]) -> Generator[Path]:

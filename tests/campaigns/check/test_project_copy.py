@@ -3,6 +3,9 @@
 import os
 import subprocess
 
+import pytest
+
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.project_copy import copyable
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -57,3 +60,23 @@ def test_what_git_ignores_is_no_trouble(tmp_path):
     made = HookSet(host="claude-code", root=tmp_path, files=())
     with copyable(made, tmp_path) as (place, note):
         assert (place, note) == (made, "")
+
+
+@pytest.mark.parametrize("ignored", [".claude/settings.local.json\n.claude/hooks/own.sh\n", ".claude/\n", ""])
+def test_personal_settings_that_git_ignores(tmp_path, ignored):
+    """Settings and scripts that git ignores are given to the sessions, and those of a clone come with it."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    files = {
+        ".gitignore": ignored,
+        ".claude/settings.local.json": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": '
+        '"sh .claude/hooks/own.sh"}]}]}}',
+        ".claude/hooks/own.sh": "exit 0\n",
+        ".claude/notes.md": "mine",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (found,) = find_hook_sets(tmp_path, "claude-code")
+    with copyable(found, tmp_path) as (place, _):
+        given = {".claude/settings.local.json", ".claude/hooks/own.sh"} if ignored else set()
+        assert place.texts == {name: files[name] for name in given}
