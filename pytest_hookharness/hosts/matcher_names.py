@@ -140,11 +140,12 @@ def never_matches(host: str, hook: Hook) -> str:
     # A host that reads the settings of another one may know the names of its tools.
     if rule is None or hook.foreign:
         return ""
-    condition = profile.matchers.condition
-    if condition and isinstance(hook.options.get(condition), str) and rule.target != "tool_name":
-        return f"its `{condition}` is about tools, and {hook.event} has none"
-    if condition and isinstance(rules := hook.options.get(condition), str) and names_several(rules):
-        return f"its `{condition}` holds several permission rules, and {host} takes exactly one"
+    key = profile.matchers.condition
+    condition = hook.options.get(key) if key else None
+    if isinstance(condition, str) and rule.target != "tool_name":
+        return f"its `{key}` is about tools, and {hook.event} has none"
+    if isinstance(condition, str) and names_several(condition):
+        return f"its `{key}` holds several permission rules, and {host} takes exactly one"
     if not hook.matcher or not rule.target:
         return ""
     if rule.role in _CLOSED:

@@ -32,14 +32,7 @@ from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, Cod
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import Detach, Exited, NotStarted, ProcessResult, Signaled, TimedOut
-from pytest_hookharness.model.protocol import (
-    HARNESS_KEEPS,
-    Hook,
-    Payload,
-    Reply,
-    Ruling,
-    Unheard,
-)
+from pytest_hookharness.model.protocol import HARNESS_KEEPS, Hook, Payload, Reply, Ruling, Unheard
 
 if TYPE_CHECKING:
     from pytest_hookharness.model.start_failures import StartFailure

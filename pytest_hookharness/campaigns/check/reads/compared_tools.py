@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.arming.project_texts import COMMENT_LINES
@@ -116,10 +117,10 @@ def other_shell(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
 
     The hook knows other tools of this host, so it is meant for it, and it would look at commands.
     """
-    own = _shell_of(hosts.find(hook_set.host))
-    shells = {_shell_of(profile) for profile in hosts.known()}
+    profile, shells = hosts.find(hook_set.host), _shells()
+    own = _shell_of(profile)
     matcher = Hook(event=hook.event, matcher=hook.matcher)
-    if not own or not hosts.select(hosts.find(hook_set.host), (matcher,), hook.event, own):
+    if not own or not hosts.select(profile, (matcher,), hook.event, own):
         return "", ""
     # Some hosts have events of their own for commands.
     if any("shell" in one.event.casefold() for one in hook_set.hooks):
@@ -132,6 +133,11 @@ def other_shell(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
         if not any(re.search(rf"(?<![\w-]){own}(?![\w-])", one) or _FOLDS_CASE.search(one) for one in texts):
             return other, own
     return "", ""
+
+
+@cache
+def _shells() -> frozenset[str]:
+    return frozenset(map(_shell_of, hosts.known()))
 
 
 def _shell_of(profile: hosts.Profile) -> str:
