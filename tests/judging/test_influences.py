@@ -204,11 +204,11 @@ def test_programs_that_tell_no_times_decide_by_contents(program: str) -> None:
 
 
 def test_what_programs_ask_of_the_machine_for_themselves() -> None:
-    """`find` asks for the kind of a file system and `sort` for the memory, and neither shows it."""
+    """`find` and `grep` ask for the kind of a file system and `sort` for the memory, and neither shows it."""
     space = PathLook(HELD, LookKind.FILE_SYSTEM, existed=True)
     asked = (ReadSource(SourceKind.MACHINE, "sysinfo"),)
 
-    assert find(space, program="/usr/bin/find") == Influences()
+    assert find(space, program="/usr/bin/find") == find(space, program="/usr/bin/grep") == Influences()
     assert find(space, program="/usr/bin/df").matters
     assert find(program="/usr/bin/sort", sources=asked) == Influences()
     assert find(program="/usr/bin/free", sources=asked).matters

@@ -144,14 +144,19 @@ def test_stops_that_are_refused_to_the_last_turn(times, kinds):
     assert bool(open_questions(seen)) is not bool(kinds)
 
 
-def test_stops_that_are_allowed_at_a_later_time():
+@pytest.mark.parametrize("capped", [False, True])
+def test_stops_that_are_allowed_at_a_later_time(capped):
     """If experiments saw that the stop is allowed after some time, the symptom says so."""
     steps = [step for turn in range(1, 13) for step in refusal(turn)]
+    if capped:
+        decision = replace(steps[-1].exchange.decision, refused=False, overridden=True)
+        steps[-1] = replace(steps[-1], exchange=replace(steps[-1].exchange, decision=decision))
     limit = Threshold(at="about 10 min without a turn", what="", seconds=600, allows_stop=True)
     reports = (ProbeReport(turn=12, period=1, threshold=limit),)
-    seen = outcome(Undecided(turn=12, why="no repeat"), steps, probe_reports=reports)
-    (found,) = find_symptoms(seen)
-    assert found.text.endswith("in 12 turns; it would be allowed after about 10 min without a turn.")
+    cap = Cap(overrides=12, why="", rule=RULE)
+    verdict = Capped(turn=12, cap=cap) if capped else Undecided(turn=12, why="no repeat")
+    (found,) = find_symptoms(outcome(verdict, steps, probe_reports=reports))
+    assert found.text.endswith("; it would be allowed after about 10 min without a turn.")
 
 
 @pytest.mark.parametrize(("code", "number"), [(CRASHED, 1), (NEVER_FIRED, 0)])

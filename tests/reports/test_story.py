@@ -548,6 +548,26 @@ def test_every_reply_is_described_with_its_effect(hooked: HookEvent, expected: s
     assert expected in story(outcome(Terminated(turn=1), trace(STOP, hooked)), width=200)
 
 
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (("PostToolUse feedback: ruff: not found",), "only tells the agent"),
+        ((), "does not honour"),
+    ],
+)
+def test_a_refusal_after_a_call_is_described_by_what_the_agent_is_told(
+    told: tuple[str, ...], expected: str
+) -> None:
+    """A refusal that undoes nothing is told apart from one that nobody hears of."""
+    hooked = asked(event="PostToolUse")
+    decision = replace(hooked.decision, refused=False, reasons=("ruff: not found",), to_agent=told)
+    report = story(
+        outcome(Terminated(turn=1), trace(STOP, replace(hooked, decision=decision))),
+        width=200,
+    )
+    assert f'-> block, which the host {expected} "ruff: not found"' in report
+
+
 def test_a_block_without_a_refusing_hook_is_shown() -> None:
     """If the host continues the turn by its own rule, the block has a line of its own."""
     hooked = asked(Ruling.NONE)

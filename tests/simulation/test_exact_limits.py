@@ -7,9 +7,11 @@ import pytest
 
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.judging.probing.thresholds import Candidates
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
+from pytest_hookharness.judging.state_diff.pattern import find_pattern
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 from pytest_hookharness.scenario_files import scenario_from, script_from
-from pytest_hookharness.simulation.probing.limit_sources import describe_untried
+from pytest_hookharness.simulation.probing.limit_sources import describe_untried, most_candidates
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
@@ -41,6 +43,19 @@ AT_157 = {
     ),
     "sum": ("a=100; b=57; [ $n -eq $((a+b)) ] || exit 2", {}),
 }
+
+
+def test_fewer_limits_are_tried_where_each_experiment_writes_many_files():
+    """Where an experiment writes a hundred files, fewer fit into the same time than where it writes one."""
+
+    def pattern(write):
+        return find_pattern([write(number) for number in (2, 3, 4)], SessionClock(started=0, now=60))
+
+    one = pattern(lambda number: {"workspace/n": b"%d" % number})
+    many = pattern(lambda number: {f"workspace/touched-{place}.txt": b"x" for place in range(number)})
+    assert most_candidates(20, 0.01, one) > 2 * most_candidates(20, 0.01, many)
+    assert most_candidates(20, 0.01, one) > most_candidates(20, 0.5, one)
+    assert most_candidates(20, 0.01, None) >= most_candidates(20, 0.01, one)
 
 
 @pytest.fixture

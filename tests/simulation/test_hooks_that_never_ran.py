@@ -397,6 +397,15 @@ def test_a_tool_that_heals_meanwhile_blames_no_program(guard, command):
     assert not any(broken.path.endswith("expect") for broken in outcome.violations)
 
 
+def test_the_end_of_a_copy_is_the_same_if_its_longer_path_spreads_a_list():
+    """Node writes a list of long paths on several lines; a copy has a longer path than its original."""
+    short = "Error: Cannot find module 'x' {\n  requireStack: [ '/w/h.js' ]\n}\n"
+    long = "Error: Cannot find module 'x' {\n  requireStack: [\n    '/w/h.js'\n  ]\n}\n"
+
+    assert trial_runs.Trial(1, long).ends_like(trial_runs.Trial(1, short))
+    assert not trial_runs.Trial(1, long).ends_like(trial_runs.Trial(1, short.replace("h.js", "i.js")))
+
+
 def test_a_link_to_nothing_is_a_program_that_cannot_be_read(play):
     """A program that exists and cannot be opened is NOT-RUN too."""
     hooks = {"SessionStart": "ln -s nowhere guard.py", "PreToolUse": "python3 ./guard.py"}

@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
 from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.judging.checkup.bypasses import READING, WRITING, call_name
+from pytest_hookharness.judging.comparison.traces import is_asked
 from pytest_hookharness.model.expectations import first_few
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Read, RunCommand, ToolCall, Tools
@@ -137,25 +138,32 @@ def allowed_as_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[tuple
 def misjudged(outcomes: Sequence[Outcome], refusals: Sequence[Refusals]) -> tuple[list[Suspect], list[str]]:
     """Return what the sessions of rewordings show: commands refused as data, and those allowed as code."""
     suspects: dict[tuple[str, str], Suspect] = {}
-    passed: dict[tuple[str, ...], dict[str, None]] = {}
+    passed: dict[tuple[tuple[str, ...], bool], dict[str, None]] = {}
     for one in refusals:
         for outcome in outcomes:
             for suspect in refused_as_data(outcome, one.tried):
                 # One command shows it, and the proof takes time.
                 suspects.setdefault((one.hook, suspect.family), replace(suspect, hook=one.hook))
             for command, forms in allowed_as_code(outcome, one.tried):
-                passed.setdefault(forms, {})[f"`{command}`"] = None
+                asked = command in _texts(outcome, refused=True, asked=True)
+                passed.setdefault((forms, asked), {})[f"`{command}`"] = None
     said = (
-        f"{first_few([*commands])} {'is' if len(commands) == 1 else 'are'} refused, but allowed in these "
-        f"forms: {', '.join(forms)}."
-        for forms, commands in passed.items()
+        f"{first_few([*commands])} {'is' if len(commands) == 1 else 'are'} "
+        f"{'asked about' if asked else 'refused'}, but allowed in these forms: {', '.join(forms)}."
+        for (forms, asked), commands in passed.items()
     )
     return [*suspects.values()], [*said]
 
 
-def _texts(outcome: Outcome, *, refused: bool, described: bool = False) -> Iterator[str]:
-    """Yield the command lines that were refused, or that were not; or the descriptions of harmless ones."""
+def _texts(outcome: Outcome, *, refused: bool, described: bool = False, asked: bool = False) -> Iterator[str]:
+    """
+    Yield the command lines that were refused, or that were not; or the descriptions of harmless ones.
+
+    If ``asked``, only those of turns in which a hook asked the user.
+    """
     for step in outcome.trace.steps:
+        if asked and not is_asked(outcome.trace, step.turn):
+            continue
         if isinstance(step.exchange, Performed) and step.exchange.refused is refused:
             given = step.exchange.call.input
             command = str(given.get("command", given.get("cmd", "")))

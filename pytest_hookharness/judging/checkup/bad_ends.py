@@ -38,6 +38,13 @@ def _allow_stop(outcome: Outcome) -> str:
     return f"{_ALLOW_STOP}{next(signs, '')}."
 
 
+def _allowed_later(outcome: Outcome) -> str:
+    """Return after how much time the hooks would allow the stop, as tried ahead; empty if that is unknown."""
+    limits = (one.threshold for one in outcome.probe_reports[-1:])
+    timed = (one.at for one in limits if one and one.allows_stop and one.seconds)
+    return "".join(f"; it would be allowed after {at}" for at in timed)
+
+
 def find_bad_end(outcome: Outcome) -> Iterator[Symptom]:
     """Yield the symptom that the verdict of an outcome is, if hooks are to blame for it."""
     verdict, kind = outcome.verdict, outcome.verdict_name
@@ -54,10 +61,7 @@ def find_bad_end(outcome: Outcome) -> Iterator[Symptom]:
                 text = (
                     f"{event} was refused{said}{comma} all {times} times, and no end was seen in {turn} turns"
                 )
-                limits = (one.threshold for one in outcome.probe_reports[-1:])
-                timed = (one.at for one in limits if one and one.allows_stop and one.seconds)
-                text += "".join(f"; it would be allowed after {at}" for at in timed) + "."
-                yield _refused("no-end", text, outcome, turn)
+                yield _refused("no-end", f"{text}{_allowed_later(outcome)}.", outcome, turn)
         case verdicts.Livelock(stem=stem, evidence=evidence):
             times = outcome.blocks(event)
             but = "" if evidence == "closed" else " but for what was not seen to decide"
@@ -66,8 +70,8 @@ def find_bad_end(outcome: Outcome) -> Iterator[Symptom]:
         case verdicts.Capped(turn=turn) if any(
             hooked.decision.overridden for _, hooked in outcome.trace.hooked()
         ):
-            text = f"{event} is refused{said}{comma} until the host's own limit overrides it."
-            yield _refused(kind, text, outcome, turn)
+            text = f"{event} is refused{said}{comma} until the host's own limit overrides it"
+            yield _refused(kind, f"{text}{_allowed_later(outcome)}.", outcome, turn)
         case verdicts.Capped():
             # The host ended the session because of the agent, so nothing is known about the hooks.
             return

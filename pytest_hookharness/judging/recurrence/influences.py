@@ -58,8 +58,8 @@ _UNDATED = re.compile(
 )
 # The arguments of these programs, or the code that they run, show whether they tell times.
 _BY_ARGUMENTS = frozenset(("stat", "ls", "cp", "mv", "diff", "find", "gzip", "pr"))
-# It asks for the kind of a file system, and not for its space.
-_FIND = re.compile(r"/bin/find$")
+# They walk folders, and ask for the kind of a file system, not for its space.
+_WALKERS = re.compile(r"/bin/(find|[ef]?grep|rm|chmod|chown|chgrp|du)$")
 _SORT = re.compile(r"/bin/sort$")
 _CODED = re.compile(r"/(python|pypy|node|nodejs|deno|bun|perl|ruby|php|lua|luajit)[0-9.]*$")
 _PERL_TIMES = ("-M", "-A", "-C")
@@ -249,7 +249,7 @@ def _is_constant(path: str, around: KnownPaths) -> bool:
 def _matters(program: str, look: PathLook, around: KnownPaths) -> bool:
     path, kind = look.path, look.kind
     if kind is LookKind.FILE_SYSTEM:
-        if _FIND.search(program):
+        if _WALKERS.search(program):
             return False
         return look.existed and not path.startswith(around.kernel.without_space)
     if kind is LookKind.ATTRIBUTE and _COPIES_ATTRIBUTES.search(program):

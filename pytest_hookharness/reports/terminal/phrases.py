@@ -206,7 +206,12 @@ def _ruling(ruling: Ruling, hooked: HookEvent) -> str:
         case Ruling.DENY:
             if hooked.decision.overridden:
                 return "block, which the host overrides"
-            return "block" if hooked.decision.refused else "block, which the host does not honour"
+            if hooked.decision.refused:
+                return "block"
+            # It comes too late for the call, which no host undoes.
+            told = "\n".join(hooked.decision.to_agent)
+            only = any(reason and reason in told for reason in hooked.decision.reasons)
+            return f"block, which the host {'only tells the agent' if only else 'does not honour'}"
         case Ruling.NONE | Ruling.ALLOW | Ruling.ASK | Ruling.DEFER:
             return str(ruling.value)
         case _:

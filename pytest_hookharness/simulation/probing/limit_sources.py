@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from pytest_hookharness.judging.probing.limits import KnownNumbers, find_limits
 from pytest_hookharness.judging.probing.sizes import GrowingSize, find_growing_sizes
-from pytest_hookharness.judging.probing.thresholds import MOST_CANDIDATES, Candidates
+from pytest_hookharness.judging.probing.thresholds import MOST_CANDIDATES, MOST_REPETITIONS, Candidates
+from pytest_hookharness.judging.state_diff.pattern import Pattern
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.probes import Perturbation, PerturbationKind
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.hook_source import read_small, texts
@@ -17,9 +19,9 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 _LARGEST, _LARGEST_CHANGING = 1 << 24, 1 << 12
 # Files of the workspace that are looked at besides, each of them short.
 _MOST_FILES = 200
-# Part of the time that is left, seconds that an experiment takes beside its hooks, and limits that are tried
-# in any case.
-_SHARE, _OWN_TIME, _FEWEST = 1 / 3, 0.03, 12
+# Part of the time that is left, seconds that an experiment takes beside its hooks and for each file that it
+# writes and takes back, and limits that are tried in any case.
+_SHARE, _OWN_TIME, _FILE_TIME, _FEWEST = 1 / 3, 0.03, 0.001, 12
 
 
 def gather_limits(
@@ -74,9 +76,13 @@ def growing_sizes(
     return (*counts, *find_growing_sizes(before, after, history.states[turn].files))
 
 
-def most_candidates(remaining: float, wall: float) -> int:
-    """Return how many exact limits are tried: fewer if the hooks are slow, for other experiments follow."""
-    return max(_FEWEST, min(MOST_CANDIDATES, int(_SHARE * remaining / (_OWN_TIME + wall))))
+def most_candidates(remaining: float, wall: float, pattern: Pattern | None) -> int:
+    """Return how many exact limits are tried: fewer if hooks are slow or files many, for others follow."""
+    every = () if pattern is None else tuple(range(len(pattern.parts)))
+    far = Perturbation(parts=every, how=PerturbationKind.AHEAD, repetitions=MOST_REPETITIONS)
+    files = 0 if pattern is None else len(pattern.perturbed(far))
+    each = _OWN_TIME + files * _FILE_TIME + wall
+    return max(_FEWEST, min(MOST_CANDIDATES, int(_SHARE * remaining / each)))
 
 
 def describe_untried(candidates: Candidates, turn: int, period: int, played: int) -> Iterator[str]:

@@ -141,7 +141,7 @@ class Prober:
             sizes=self._sizes,
             counts=[*self._counts.values()],
             limits=self._exact_limits,
-            most=most_candidates(self._remaining(), self._repetition.wall),
+            most=most_candidates(self._remaining(), self._repetition.wall, self._pattern),
             time=not slow,
             pace=self._pace,
             transcript=not slow and not self._testbed.transcript_counts,

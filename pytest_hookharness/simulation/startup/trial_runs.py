@@ -32,6 +32,8 @@ _DEEPEST = 100
 # Stands for the paths of a simulation, which differ from one to the next.
 ANY_PATH = "\N{SYMBOL FOR NULL}"
 _DIGITS = re.compile(r"\d+")
+# Node spreads a list over several lines if the paths in it are long, as those of copies are.
+_SPREAD = re.compile(r"(?<=[\[{,])\s*\n\s*|\s*\n\s*(?=[\]}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,8 @@ def digest(text: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    return [_DIGITS.sub("0", line).rstrip() for line in text.splitlines() if line.strip()]
+    joined = _SPREAD.sub(" ", text)
+    return [_DIGITS.sub("0", line).rstrip() for line in joined.splitlines() if line.strip()]
 
 
 class TrialRuns:

@@ -1,5 +1,7 @@
 """Claims about refused commands that are reworded as data and as other code."""
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.campaigns.guards.rewording import (
@@ -14,10 +16,12 @@ from pytest_hookharness.campaigns.guards.rewording import (
 from pytest_hookharness.campaigns.stress.mutations.wording import forms_of
 from pytest_hookharness.model.moves import Edit, RunCommand, Script, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Basis, Decision, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Performed, Step, Trace
+from pytest_hookharness.model.trace import HookEvent, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
 
+RULE = Rule("It asks the user.", Basis.OBSERVED, "a host")
 COMMAND = "rm -rf build"
 FORMS = {one.form: one.text for one in forms_of(COMMAND)}
 
@@ -99,6 +103,25 @@ def test_commands_with_the_same_gap_are_named_together():
     refusals = [Refusals(str(place), (command,)) for place, command in enumerate(commands)]
     assert misjudged([seen], refusals)[1] == [
         "`rm -rf build`, `rm -rf dist`, `rm -rf out` are refused, but allowed in these forms: xargs."
+    ]
+
+
+def test_a_command_that_the_user_is_asked_about_is_not_told_as_refused():
+    """Where a hook asks the user, a check says so of the commands that are allowed in other forms."""
+    seen = answered(lambda text: COMMAND in text)
+    steps = [*seen.trace.steps]
+    for step in seen.trace.steps:
+        if step.exchange.refused:
+            decision = Decision(event="PreToolUse", ruling=Ruling.ASK, refused=True, rule=RULE)
+            asked = HookEvent(event="PreToolUse", decision=decision)
+            steps.append(Step(number=len(steps) + 1, turn=step.turn, exchange=asked))
+    asking = replace(seen, trace=Trace(steps=tuple(steps)))
+
+    said = [misjudged([one], [Refusals("g.sh", (COMMAND,))])[1] for one in (asking, seen)]
+
+    assert said == [
+        [f"`{COMMAND}` is asked about, but allowed in these forms: xargs."],
+        [f"`{COMMAND}` is refused, but allowed in these forms: xargs."],
     ]
 
 

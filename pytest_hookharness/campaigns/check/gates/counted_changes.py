@@ -28,6 +28,7 @@ from pytest_hookharness.campaigns.check.played_sessions import (
 )
 from pytest_hookharness.campaigns.check.reads.shared_symptoms import symptom_of
 from pytest_hookharness.campaigns.check.static.untracked_files import overlooked_files
+from pytest_hookharness.judging.checkup.written_paths import without_run_folder
 from pytest_hookharness.judging.findings.codes import BYPASS, OVERBLOCK, UNGUARDED_TOOL
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, is_named
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, Script, Stop
@@ -80,13 +81,14 @@ def prove_counted_changes(
         hook = commands_of(stop.deciding)
         if checks and not is_named(hook, reported):
             yield from _taken_for_failed(hook_set, gate, hook, play)
-        while_failing = f" while {_named(checks)} {'fail' if len(checks) > 1 else 'fails'}" if checks else ""
+        failing = f"{_named(checks)} {'fail' if len(checks) > 1 else 'fails'}" if checks else ""
         if again := _refused_by(idle.outcome, hook):
-            text = f"{again.event} is refused{while_failing}, even in a session that changed nothing."
+            if_failing = failing and f" if {failing}"
+            text = f"{again.event} is refused{if_failing}, even in a session that changed nothing."
             advice = "Allow the stop if nothing was changed: the agent may only have given an answer."
             yield from _proved_symptom(OVERBLOCK, hook, text, advice, idle)
         else:
-            yield from _unseen_changes(hook_set, gate, stop, while_failing, play)
+            yield from _unseen_changes(hook_set, gate, stop, failing and f" while {failing}", play)
 
 
 def _gates(hook_set: HookSet, play: TryOut, played: Sequence[PlayedSession]) -> list[CheckSession]:
@@ -239,7 +241,7 @@ def _said(stop: HookEvent) -> str:
 
 
 def _saying(stop: HookEvent) -> str:
-    words = " ".join(_said(stop).split())
+    words = " ".join(without_run_folder(_said(stop)).split())
     return f', with "{words[:_LONGEST]}"' if words else ""
 
 

@@ -36,7 +36,7 @@ def found(plugin, try_out):
 def test_a_session_that_changed_nothing(found):
     """A gate that refuses the stop of a session that changed nothing is reported as OVERBLOCK."""
     assert found("") == [
-        ("OVERBLOCK", "Stop is refused while `npm` fails, even in a session that changed nothing.")
+        ("OVERBLOCK", "Stop is refused if `npm` fails, even in a session that changed nothing.")
     ]
 
 
