@@ -7,9 +7,17 @@ docs/endless-hooks.md explains the bad ones.
 from __future__ import annotations
 
 import difflib
+import re
 
 from pytest_hookharness.model.verdicts import FindingCode
 
+# What a shell says of a missing program, and argparse of arguments that it does not know.
+_OWN_ERROR = re.compile(
+    r"(?:^|[\s/])(?P<missing>[\w.+-]+: (?:command )?not found)\b"
+    r"|\busage: .{0,2000}?(?P<usage>[\w.-]+: error: .*)",
+    re.DOTALL,
+)
+_LONGEST_ERROR = 100
 # After this many refusals in a row nobody would wait for the end; the limiter allows up to 10 of them.
 MANY_REFUSALS = 12
 # The same problem of a hook, by how long its refusals were seen.
@@ -100,6 +108,15 @@ _OTHER_ENDS = (
         "See the finding HUNG-HOOK: it says what the hook waited for.",
     ),
 )
+
+
+def advise_on_own_error(reason: str) -> str:
+    """Return what to do first if the text of a refusal is an error of the hook itself; empty if it is not."""
+    found = _OWN_ERROR.search(reason)
+    if found is None:
+        return ""
+    error = " ".join((found["missing"] or found["usage"]).split())[:_LONGEST_ERROR]
+    return f'First mend the error in its text, "{error}": the hook may refuse only because of it.'
 
 
 def look_up_end(word: str) -> FindingCode | None:

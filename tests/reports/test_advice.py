@@ -334,3 +334,34 @@ def test_a_play_without_the_cap_is_advised_only_where_none_was_made(uncapped, sh
     report = ProbeReport(turn=8, period=1, uncapped=uncapped)
 
     assert ("`cap: none`" in advised(open_end, origin=ORIGIN, probes=(report,))) is shown
+
+
+@pytest.mark.parametrize(
+    ("reason", "error"),
+    [
+        ("./h.sh: line 2: jq: command not found run npm test", "jq: command not found"),
+        ("sh: 1: pytest: not found", "pytest: not found"),
+        (
+            "usage: a.py [-h] --event EVENT\na.py: error: unrecognized arguments: --x",
+            "a.py: error: unrecognized arguments: --x",
+        ),
+        ("usage of `eval` was not found in docs/notes.md", ""),
+        ("Run npm test first.", ""),
+    ],
+)
+def test_an_error_in_the_text_of_a_refusal_is_to_be_mended_first(reason, error):
+    """A hook that refuses with its own error is mended before anybody looks for the end of a loop."""
+    seen = Livelock(stem=1, period=1)
+    steps = [step for turn in (1, 2) for step in asked(turn, REFUSED, 0.1, 600.0)]
+    for place, step in enumerate(steps):
+        if isinstance(step.exchange, HookEvent):
+            (run,) = step.exchange.hook_runs
+            run = replace(run, reply=replace(run.reply, reason=reason))
+            steps[place] = replace(step, exchange=replace(step.exchange, hook_runs=(run,)))
+    outcome = Outcome(
+        scenario=Scenario(name="try"), host="a host", trace=Trace(steps=tuple(steps)), verdict=seen
+    )
+
+    said = advice(outcome)
+    assert (f'First mend the error in its text, "{error}"' in said) is bool(error)
+    assert "Let the hook allow the stop if nothing changed since its last refusal" in said

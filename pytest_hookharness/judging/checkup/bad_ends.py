@@ -8,7 +8,7 @@ from typing import assert_never
 from pytest_hookharness.judging.checkup.written_paths import without_run_folder
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.model import verdicts
-from pytest_hookharness.model.bad_ends import MANY_REFUSALS
+from pytest_hookharness.model.bad_ends import MANY_REFUSALS, advise_on_own_error
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Stop
@@ -35,7 +35,9 @@ def _allow_stop(outcome: Outcome) -> str:
     """Return advice about refused stops, with the field that reports one: some hosts reset it at a call."""
     told = {key for _, hook_run in outcome.trace.hook_runs() for key in _SIGNS if hook_run.payload.get(key)}
     signs = (f", or if `{key}` in its input {says}" for key, says in _SIGNS.items() if key in told)
-    return f"{_ALLOW_STOP}{next(signs, '')}."
+    last = last_refusal(outcome.trace)
+    first = advise_on_own_error(_reason(last)) if last is not None else ""
+    return f"{first}{first and ' '}{_ALLOW_STOP}{next(signs, '')}."
 
 
 def _allowed_later(outcome: Outcome) -> str:

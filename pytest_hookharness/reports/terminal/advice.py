@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import assert_never
 
+from pytest_hookharness.model.bad_ends import advise_on_own_error
 from pytest_hookharness.model.expectations import first_few, ordinal
 from pytest_hookharness.model.moves import Wait
 from pytest_hookharness.model.outcome import Outcome, last_refusal
@@ -222,7 +223,9 @@ def _allow(outcome: Outcome) -> str:
     asked = [hooked for _, hooked in outcome.trace.hooked(refusal.event)] if refusal is not None else []
     if len(asked) == 1:
         return "The hook was asked only once, so no threshold of its own could have ended this."
-    sentence = "Let the hook allow the stop if nothing changed since its last refusal"
+    first = next((advise_on_own_error(run.demand) for run in refusal.deciding), "") if refusal else ""
+    first = f"{plain(first, 200)} " if first else ""
+    sentence = f"{first}Let the hook allow the stop if nothing changed since its last refusal"
     runs = [run for hooked in asked for run in hooked.hook_runs]
     # A field that never changes gives the hook no information.
     seen = {word: {str(run.payload[word]) for run in runs if word in run.payload} for word in _SIGNS}
