@@ -19,6 +19,7 @@ from pytest_hookharness.campaigns.arming.hook_roles import role_of
 from pytest_hookharness.campaigns.check.gates.changed_sources import source_edits
 from pytest_hookharness.campaigns.check.gates.local_checks import (
     failing_stand_ins,
+    is_of_module,
     local_checks,
     stand_in,
     words_for,
@@ -161,13 +162,17 @@ def with_succeeding_checks(hook_set: HookSet, session: CheckSession, refusing: s
     started = {
         name for hook in hooks for name in started_checks(hook_set, hook)
     } - session.scenario.commands.keys()
-    if not started:
+    modules = [path for path in local_checks(hook_set, hooks) if is_of_module(path)]
+    paths = [path for path in modules if path not in session.scenario.files]
+    if not (started or paths):
         return None
-    names = (
+    names = [
         name if shutil.which(name) else f"{name}, which is not on the PATH here" for name in sorted(started)
-    )
+    ]
+    names += map(words_for, paths)
     commands = {**session.scenario.commands, **dict.fromkeys(sorted(started), _SUCCEEDS)}
-    scenario = replace(session.scenario, commands=commands)
+    files = {**session.scenario.files, **{path: stand_in(path, fails=False) for path in paths}}
+    scenario = replace(session.scenario, commands=commands, files=files)
     return replace(session, scenario=scenario, way_out=f"{_WAY_OUT} ({'; '.join(names)})")
 
 

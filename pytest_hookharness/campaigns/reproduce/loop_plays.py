@@ -231,7 +231,9 @@ class LoopPlays:
         seen = self.find_alike(outcome.trace, outcome.folders)
         hooks = ", ".join(dict.fromkeys(one.hook for one in seen))
         by = f" by {hooks}" if hooks else ""
-        return f"{self.loop.refusal.event} was refused {counted(len(seen), 'time')} with this text{by}"
+        # Texts that differ in numbers or paths are the same refusal.
+        text = "this text" if len({one.reason for one in seen}) < 2 else "such a text"
+        return f"{self.loop.refusal.event} was refused {counted(len(seen), 'time')} with {text}{by}"
 
     def count_calls(self, scenario: Scenario) -> int:
         """Return how many calls the hooks of the expected event are asked about."""

@@ -271,3 +271,13 @@ def test_the_checks_of_a_gate_succeed(plugin):
     assert again.way_out.startswith("makes the hook's check succeed (npm")
     assert with_succeeding_checks(hook_set, again, command) is None
     assert with_succeeding_checks(hook_set, session, "another hook") is None
+
+
+def test_the_modules_of_a_gate_succeed(plugin):
+    """A module that the refusing hook runs with Python succeeds in that session too, by its own name."""
+    hook_set = plugin("python3 -m unittest -q || exit 2")
+    (command,) = (hook.command for hook in hook_set.hooks)
+    again = with_succeeding_checks(hook_set, plan_each_event(hook_set), command)
+    assert "All checks passed" in again.scenario.files["unittest.py"]
+    assert again.way_out == "makes the hook's check succeed (python -m unittest)"
+    assert with_succeeding_checks(hook_set, again, command) is None

@@ -51,6 +51,7 @@ _CHECK = re.compile(
     r"|(?:make|npm|pnpm|yarn|npx|bun|uv|poetry|cargo|go|gradle|\./gradlew|mvn|dotnet|mix)\b(?: [\w:./=@-]+)*?"
     r" (?:test|lint|check|vet|typecheck|type-check|verify|validate)[\w:.-]*(?: [\w:./=@-]+)*"
 )
+_REMOVES = re.compile(r"\brm\b")
 _SUCCEEDED = ToolResult(text="done")
 _JOINED = re.compile(r"&&|\|\|?|;|\n")
 # A warning right before a name, and words around one that switches the hook off.
@@ -69,15 +70,27 @@ _LONGEST = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayOut:
-    """The moves until the agent's stop was allowed, in order, and the files that hooks did not find."""
+    """
+    The moves until the agent's stop was allowed, in order, and the files that hooks did not find.
+
+    If not ``tried``, these are moves that a refusal asks for and that no session made.
+    """
 
     event: str
     reason: str
     moves: tuple[_Asked, ...]
     unmade: tuple[str, ...]
+    tried: bool = True
 
     def described(self, symptom: Symptom) -> Symptom:
-        """Return the symptom of a gate, which such an agent passes."""
+        """Return the symptom of a gate, which such an agent passes, or may pass."""
+        if not self.tried:
+            asked = " and ".join(
+                f"runs `{move.command}`" if isinstance(move, RunCommand) else f"writes {move.file}"
+                for move in self.moves
+            )
+            untried = f"Not tried: an agent that {asked}, as it is asked to, may be allowed to stop."
+            return replace(symptom, assumes=(*symptom.assumes, untried), avoidable=True)
         edits = [move for move in self.moves if isinstance(move, Edit)]
         ticked = [move.file for move in edits if _TICKED.search(move.text)]
         made = [move.file for move in edits if move.file not in ticked]
@@ -108,7 +121,8 @@ def find_way_out(
     """
     Return the agent's way out after the refusals at the end of a session; ``None`` if nothing helped.
 
-    Commands that only hooks name are run if ``runs``.
+    Commands that only hooks name are run if ``runs``. What a refusal asks for beyond those that may be run,
+    or what there was no time for, is a way that was not tried.
     """
     if any(one.startswith(OF_CHANCE) for one in symptom.assumes):
         # Chance, and not the agent's act, may be why its stop was allowed.
@@ -120,15 +134,26 @@ def find_way_out(
     for _ in range(_MOST_ROUNDS):
         new = [one for one in _asked_for(reason, unmade, root, runs=runs) if one not in moves]
         if not new:
-            return None
+            break
         moves += new[: _MOST_MOVES - len(moves)]
         outcome = play(_with_moves(session, moves))
         if outcome is None:
-            return None
+            return WayOut(event=event, reason=said, moves=tuple(new), unmade=tuple(unmade), tried=False)
         if outcome.verdict_name == "terminated":
             return WayOut(event=event, reason=said, moves=tuple(moves), unmade=tuple(unmade))
         reason = _last_refusal(outcome.trace)[1]
-    return None
+    left = tuple(_not_run(reason, runs=runs))[:_MOST_MOVES]
+    return WayOut(event=event, reason=said, moves=left, unmade=tuple(unmade), tried=False) if left else None
+
+
+def _not_run(reason: str, *, runs: bool) -> Iterator[RunCommand]:
+    """Yield the commands that a refusal asks for and that no session runs, but none that removes a file."""
+    asked = (move for move in named(reason) if isinstance(move, RunCommand))
+    for move in asked:
+        command = move.command
+        withheld = not runs or (_is_withheld(command) and not _CHECK.fullmatch(command))
+        if withheld and not _REMOVES.search(command) and _asks_for(command, reason):
+            yield move
 
 
 def _asked_for(reason: str, unmade: Sequence[str], root: Path, *, runs: bool) -> list[_Asked]:

@@ -118,8 +118,6 @@ def test_one_thing_after_the_other(tmp_path):
         pytest.param("Run the tests first.", {}, id="no command"),
         pytest.param("Say <promise>DONE</promise> to stop.", {}, id="words"),
         pytest.param("To give up, run `rm .loop.md`.", {}, id="gives up the loop"),
-        pytest.param("Run `git -C /opt/other pull`.", {}, id="elsewhere"),
-        pytest.param("Run `git commit -m x`.", {"runs": False}, id="not contained"),
         pytest.param("Errors in there.py.", {}, id="is there"),
         pytest.param("Not yet.", {"assumes": (NOT_MADE,)}, id="not named"),
         pytest.param("Not yet (XREPORT.md).", {"assumes": (NOT_MADE,)}, id="another name"),
@@ -129,11 +127,6 @@ def test_one_thing_after_the_other(tmp_path):
         pytest.param("To cancel the loop, run `git tag stop`.", {}, id="cancels"),
         pytest.param("Touch docs/REPORT.md to skip this.", {"assumes": (NOT_MADE,)}, id="skips"),
         pytest.param("Run `cd . && rm x` or `sudo rm x`.", {}, id="removes behind"),
-        pytest.param("Run `docker compose down -v && git tag x`.", {}, id="a service"),
-        pytest.param("Run `git tag x; psql -c 'drop table t'`.", {}, id="a database"),
-        pytest.param("Run `make deploy`.", {}, id="a program of the project"),
-        pytest.param("Run `git tag $(./name.sh)`.", {}, id="a program within"),
-        pytest.param("Run `git reset --hard`.", {}, id="undoes"),
         pytest.param("Finish the open items of LIST.md.", {}, id="no list"),
     ],
 )
@@ -142,6 +135,38 @@ def test_what_is_not_asked_for(tmp_path, reason, more):
     (tmp_path / "there.py").touch()
     (tmp_path / "LIST.md").write_text("- one\n")
     assert search(tmp_path, reason, **more)[:2] == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        pytest.param("git -C /opt/other pull", True, id="elsewhere"),
+        pytest.param("git commit -m x", False, id="not contained"),
+        pytest.param("git tag x; psql -c 'drop table t'", True, id="a database"),
+        pytest.param("make deploy", True, id="a program of the project"),
+        pytest.param("git tag $(./name.sh)", True, id="a program within"),
+        pytest.param("git reset --hard", True, id="undoes"),
+    ],
+)
+def test_what_is_asked_for_and_never_run_is_not_tried(tmp_path, command, runs):
+    """A loop that asks for a command which no session may run is no loop that surely must be fixed."""
+    way, played, gate = search(tmp_path, f"Run `{command}`.", runs=runs)
+
+    assert (way.tried, played, gate.must_fix) == (False, [], False)
+    assert gate.text == ""
+    assert gate.assumes == (
+        f"Not tried: an agent that runs `{command}`, as it is asked to, may be allowed to stop.",
+    )
+
+
+def test_a_way_out_without_time_for_it_is_not_tried(tmp_path):
+    """If no session could be played for what a refusal asks for, nothing is said of its effect."""
+    symptom = Symptom(kind="livelock", text="", advice="Let it go.")
+    way = find_way_out(SESSION, refused("Run `git tag x`."), symptom, tmp_path, lambda _: None, runs=True)
+
+    assert way.described(symptom).assumes == (
+        "Not tried: an agent that runs `git tag x`, as it is asked to, may be allowed to stop.",
+    )
 
 
 @pytest.fixture
