@@ -113,6 +113,18 @@ def test_try_finds_local_scripts(hookharness, project):
 
 
 @pytest.mark.nightly
+@pytest.mark.slow
+@pytest.mark.parametrize("repository", [True, False])
+def test_try_makes_the_copy_of_a_repository_one(hookharness, tmp_path, repository):
+    """The copy of a project is a repository if the project is one, as in a scenario file."""
+    (tmp_path / "a.py").touch()
+    if repository:
+        subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    command = "! git rev-parse -q --verify HEAD >/dev/null 2>&1 || exit 2"
+    result = hookharness("try", "Stop", command, "--project", str(tmp_path))
+    assert ("livelock: " in result.stdout) is repository
+
+
 def test_try_without_the_plugin_of_a_command(hookharness):
     """A command that names the folder of a plugin is told that there is none."""
     said = hookharness("try", "Stop", "${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh").stderr

@@ -158,7 +158,11 @@ def declare_try(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder that is copied into the workspace; hooks that its settings name do not run",
     )
-    parser.add_argument("--git", action="store_true", help="make the workspace a committed repository")
+    parser.add_argument(
+        "--git",
+        action="store_true",
+        help="make the workspace a committed repository, as the copy of one is in any case",
+    )
     parser.add_argument(
         "--then",
         default="idle",
@@ -213,15 +217,15 @@ _ACTS = (
 def compose(arguments: argparse.Namespace) -> Scenario:
     """Return the scenario: a prompt, a shell call, an edit, and an agent that wants to stop."""
     hooks = {arguments.event: [_handler(arguments)]}
-    made = scenario_files.scenario_from(
-        {"name": "try", "host": arguments.host, "git": arguments.git, "hooks": hooks}
-    )
+    project = arguments.project.resolve() if arguments.project is not None else None
+    # As in a scenario file, the copy of a repository is one.
+    git = arguments.git or (project is not None and (project / ".git").exists())
+    made = scenario_files.scenario_from({"name": "try", "host": arguments.host, "git": git, "hooks": hooks})
     if arguments.vary is not None:
         kinds = arguments.vary if arguments.vary == "all" else arguments.vary.split(",")
         made = replace(made, vary=scenario_files.scenario_from({"name": "try", "vary": kinds}).vary)
     profile = hosts.find(made.host)
     hosts.find_event(profile, hosts.own_event(profile, arguments.event))
-    project = arguments.project.resolve() if arguments.project is not None else None
     script = scenario_files.script_from(_ACTS, then=_behaviour(arguments.then))
     return replace(made, project=project, script=script, reach=(str(Path.cwd()),))
 
