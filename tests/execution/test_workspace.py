@@ -268,10 +268,20 @@ def test_nothing_of_the_developers_environment_is_inherited(
             "TZ": "UTC",
             "npm_config_logs_max": "0",
             "npm_config_update_notifier": "false",
+            "npm_config_offline": "true",
+            "UV_OFFLINE": "true",
+            "PIP_RETRIES": "0",
             "GIVEN": "yes",
         }
         assert path[0] == str(workspace.bin)
         assert all(folder.startswith("/") for folder in path)
+
+
+def test_a_scenario_with_a_network_tells_no_program_that_it_is_offline(base: Path) -> None:
+    """Only where no network is there, package managers are told so, for they would wait for it."""
+    offline = {"npm_config_offline", "UV_OFFLINE", "PIP_RETRIES"}
+    with Workspace.create(Scenario(name="one", network=True), base) as workspace:
+        assert offline.isdisjoint(workspace.environment)
 
 
 def test_a_given_path_keeps_the_doubles_first(base: Path) -> None:

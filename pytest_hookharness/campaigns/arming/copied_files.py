@@ -32,8 +32,11 @@ OF_TOOLS = frozenset(
 # Folders of scripts that are tests or examples.
 _FOR_SHOW = frozenset(["test", "tests", "spec", "fixture", "fixtures", "example", "examples", "demo"])
 _MOST_READ = 20_000
-# A path with a name that ends as those of files do; what precedes it may be a variable.
-_PATH = re.compile(r"(?:(?:\$\w+|[})])\"?/|(?<![\w$./~-])(?:\./)?)(?P<path>(?:[\w@+.-]+/)+[\w@+-]+\.\w+)")
+# A path with a name that ends as those of files do, or in a folder of hooks; a variable may precede it.
+_PATH = re.compile(
+    r"(?:(?:\$\w+|[})])\"?/|(?<![\w$./~-])(?:\./)?)"
+    r"(?P<path>(?:[\w@+.-]+/)+[\w@+-]+\.\w+|(?:[\w@+.-]+/)*hooks/(?:[\w@+-]+/)*[\w@+-]+(?![\w@+./-]))"
+)
 _MOST_FILES, _LARGEST = 40, 1 << 18
 # A file of data in the code of a script, and how many folders above the script it is looked for in.
 _DATA = re.compile(r"[\"'](?P<name>[\w-]+\.(?:ya?ml|json|toml))[\"']")
@@ -100,9 +103,10 @@ def _source(name: str, root: Path, settings: Path) -> Path | None:
         common = os.path.commonpath([file, settings])
         return same, len(common)
 
+    # A project may keep equal copies of one script, for several hosts.
     ranked = sorted(files, key=likeness, reverse=True)
-    is_clear = len(ranked) == 1 or (len(ranked) > 1 and likeness(ranked[0]) > likeness(ranked[1]))
-    return ranked[0] if is_clear else None
+    best = [file for file in ranked if likeness(file) == likeness(ranked[0])]
+    return best[0] if len({read_known_text(file) for file in best}) == 1 else None
 
 
 def _beside(source: Path, root: Path) -> Iterator[Path]:

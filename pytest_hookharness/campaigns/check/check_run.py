@@ -167,8 +167,8 @@ class CheckRun:
         if first.outcome is None:
             return
         seen = self._leave_out(first.outcome)
-        triggered = {step.event for _, step in seen.trace.hooked() if step.hook_runs}
-        self._play("single events", [*checkups.plan_single_events(self.place, triggered)])
+        ran = {(run.hook.event, run.hook.command) for _, run in seen.trace.hook_runs()}
+        self._play("single events", [*checkups.plan_single_events(self.place, ran)])
         yield
         if any(symptom.kind == HUNG_HOOK.name for symptom in find_symptoms(seen)):
             self._undecided.append("A hook run did not end, so nothing else was tried; fix that first.")
@@ -209,7 +209,7 @@ class CheckRun:
         world = replace(rules, files={}).among(checkups.plan_world(self.place, moves, written=written))
         changes = (change for _, hooked in seen.trace.hooked() for change in hooked.changes)
         writes = any(change.hooks and not is_cache(change.path) for change in changes)
-        raced = checkups.plan_races(self.place, triggered) if writes else ()
+        raced = checkups.plan_races(self.place, {event for event, _ in ran}) if writes else ()
         usual = checkups.plan_usual(self.place, self.settings.seed)
         self._play("usual work, and a world that differs", [*world, *raced, usual])
         yield

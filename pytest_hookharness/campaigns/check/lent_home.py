@@ -32,15 +32,12 @@ _JOINED = re.compile(r"(?:homedir\(\)|Path\.home\(\))((?:\s*[,/]\s*[\"'][\w.@+/-
 # Such a path where a command stands.
 _STARTED = re.compile(rf"(?:^|[;&|(]\s*|\b(?:ba|da|z)?sh\s+|\bpython3?\s+|\bnode\s+)[\"']?{_NAMED.pattern}")
 _PART = re.compile(r"[\"']([^\"']+)[\"']")
-# Package runners: their cache below HOME, the variable that names it, and the one that keeps them off the
-# network: without it, npm and npx wait for more than a minute for what is not there.
-_RUNNERS: Mapping[str, tuple[str, str, str]] = {
-    "uv": (".cache/uv", "UV_CACHE_DIR", "UV_OFFLINE"),
-    "npx": (".npm", "npm_config_cache", "npm_config_offline"),
-    # It is mostly named in advice, so nothing is lent for it.
-    "npm": ("", "", "npm_config_offline"),
+# Package runners: their cache below HOME, and the variable that names it.
+_RUNNERS: Mapping[str, tuple[str, str]] = {
+    "uv": (".cache/uv", "UV_CACHE_DIR"),
+    "npx": (".npm", "npm_config_cache"),
 }
-_RUNNER = re.compile(r"(?<![\w./-])(uv(?=x?\s)|np[xm](?=\s))")
+_RUNNER = re.compile(r"(?<![\w./-])(uv(?=x?[\s\"'])|npx(?=[\s\"']))")
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 SECRET_NAME = re.compile(
     r"^\.env|cred|secret|token|passw|\.pem$|\.key$|\.p12$|\.kdbx$|^id_|netrc|npmrc|pypirc|pgpass|history|cookie"
@@ -64,7 +61,7 @@ def find_lent(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> tupl
     found = [path for path in (*sorted(folders), *dict.fromkeys(named)) if may_lend(home, path, folders)]
     inner = [path for path in found if not path.startswith(tuple(f"{folder}/" for folder in folders))]
     caches = (_RUNNERS[name][0] for name in _find_runners(hooks, sources))
-    return (*inner, *(cache for cache in caches if cache and (home / cache).is_dir()))
+    return (*inner, *(cache for cache in caches if (home / cache).is_dir()))
 
 
 def find_installed(hooks: Sequence[Hook], root: Path) -> tuple[tuple[str, str], ...]:
@@ -171,10 +168,9 @@ def lent_home(hook_set: HookSet, base: Path, *, caches: bool) -> Generator[HookS
     Caches are shown only where what is written to them is thrown away.
     """
     used = [_RUNNERS[name] for name in _find_runners(hook_set.hooks, hook_set.sources)] if caches else []
-    shown = {cache: variable for cache, variable, _ in used if cache in hook_set.lent}
+    shown = {cache: variable for cache, variable in used if cache in hook_set.lent}
     env = {variable: str(Path.home() / cache) for cache, variable in shown.items()}
-    env |= dict.fromkeys((offline for _, _, offline in used), "true")
-    kept = {cache for cache, _, _ in _RUNNERS.values()}
+    kept = {cache for cache, _ in _RUNNERS.values()}
     copied = [path for path in hook_set.lent if path not in kept]
     with TemporaryDirectory(prefix="hookharness-home-", dir=base) as folder:
         for path in copied:

@@ -243,15 +243,20 @@ def plan_world(hook_set: HookSet, moves: Sequence[Act], *, written: bool) -> Ite
         )
 
 
-def plan_single_events(hook_set: HookSet, triggered: Collection[str]) -> Iterator[CheckSession]:
-    """Yield single events, outside of any session, for hooks whose event no session triggered."""
+def plan_single_events(hook_set: HookSet, triggered: Collection[tuple[str, str]]) -> Iterator[CheckSession]:
+    """
+    Yield single events, outside of any session, for hooks that no session triggered.
+
+    ``triggered`` are the events and commands of the others. A hook may wait for a session that was resumed,
+    or whose conversation was compacted.
+    """
     events = hosts.find(hook_set.host).events
     for hook in hook_set.hooks:
-        rule = events.get(hook.event)
+        rule, ran = events.get(hook.event), (hook.event, hook.command) in triggered
         # Tool calls need a session, and a hook for a tool that does not exist never runs.
-        if rule is None or hook.event in triggered or hook.type != "command" or rule.target == "tool_name":
+        if rule is None or ran or hook.type != "command" or rule.target == "tool_name":
             continue
-        named = hook.matcher if hook.matcher and _NAME.fullmatch(hook.matcher) else ""
+        named = next((word for word in (hook.matcher or "").split("|") if _NAME.fullmatch(word)), "")
         keys = [field.name for field in rule.fields.fields if (field.source or field.name) == rule.target]
         yield CheckSession(
             title=f"a single {hook.event}",

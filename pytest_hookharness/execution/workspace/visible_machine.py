@@ -38,14 +38,25 @@ _FIXED: Mapping[str, str] = {
     "npm_config_logs_max": "0",
     "npm_config_update_notifier": "false",
 }
+# Without these, npm and pip try for up to minutes to reach a network that is not there.
+_OFFLINE: Mapping[str, str] = {"npm_config_offline": "true", "UV_OFFLINE": "true", "PIP_RETRIES": "0"}
 
 
 def host_environment(
-    *, path: str, root: str, home: str, tmp: str, top: str, doubles: str, given: Mapping[str, str]
+    *,
+    path: str,
+    root: str,
+    home: str,
+    tmp: str,
+    top: str,
+    doubles: str,
+    given: Mapping[str, str],
+    network: bool = False,
 ) -> dict[str, str]:
     """Return the environment of the host itself; the test doubles stay first on the search path."""
     return {
         **_FIXED,
+        **({} if network else _OFFLINE),
         "HOME": home,
         "TMPDIR": tmp,
         "PWD": root,

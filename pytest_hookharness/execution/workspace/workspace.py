@@ -152,7 +152,8 @@ class Workspace(AbstractContextManager["Workspace"]):
         self.visible = _unique([*self.writable, *self._hiding.replaced, *shown])
         named = {"root": str(self.root), "home": str(self.home), "tmp": str(self.tmp), "top": str(self.top)}
         path, doubles = self._hiding.path, str(self.bin)
-        environment = host_environment(path=path, doubles=doubles, given=scenario.env, **named)
+        given, network = scenario.env, scenario.network
+        environment = host_environment(path=path, doubles=doubles, given=given, network=network, **named)
         self.environment: Mapping[str, str] = {
             name: value for name, value in environment.items() if name not in scenario.unset
         }

@@ -121,6 +121,28 @@ def test_a_single_event_has_the_folder_of_the_host(harness, tmp_path):
     assert run.ending == Exited(0)
 
 
+def test_a_hook_for_a_compacted_session_is_tried(harness, tmp_path):
+    """A hook runs once on each of its sources, also where another hook of the event ran in a session."""
+    named = {"compact": "echo after", "resume|clear": "echo again", "startup": "echo first", None: "echo all"}
+    groups = [
+        {"matcher": matcher, "hooks": [{"type": "command", "command": command}]}
+        for matcher, command in named.items()
+    ]
+    file = tmp_path / ".claude/settings.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"hooks": {"SessionStart": groups}}))
+    (place,) = find_hook_sets(tmp_path)
+    sessions = [*plan_single_events(place, {("SessionStart", "echo first"), ("SessionStart", "echo all")})]
+    ran = [
+        {
+            run.hook.command
+            for _, run in play_session(one, harness.settings, harness.resources).trace.hook_runs()
+        }
+        for one in sessions
+    ]
+    assert ran == [{"echo after", "echo all"}, {"echo again", "echo all"}]
+
+
 class StandingSlot(CpuSlot):
     """A slot whose clock stands still, as that of a session that waits for a processor."""
 

@@ -563,6 +563,18 @@ def test_the_scripts_of_a_template(tmp_path, before):
     assert place.texts == {".claude/hooks/x.sh": "exit 0\n"}
 
 
+@pytest.mark.parametrize(("second", "copied"), [("exit 0\n", True), ("exit 1\n", False)])
+def test_equal_copies_of_the_script_of_a_template(tmp_path, second, copied):
+    """A script without an ending is copied, also if the project has it twice, but not two different ones."""
+    (tmp_path / ".git").mkdir()
+    hook = {"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/.claude/hooks/block-push'}
+    at(tmp_path, "claude/settings.json", {"hooks": {"PreToolUse": [{"hooks": [hook]}]}})
+    at(tmp_path, "skills/guard/scripts/block-push", "exit 0\n")
+    at(tmp_path, ".agents/guard/scripts/block-push", second)
+    (place,) = find_hook_sets(tmp_path, copies=True)
+    assert place.texts == ({".claude/hooks/block-push": "exit 0\n"} if copied else {})
+
+
 def test_folders_that_a_marketplace_does_not_list(tmp_path):
     """Beside the listed plugins, folders like them are tried too, and one with the list alone is none."""
     (tmp_path / ".git").mkdir()

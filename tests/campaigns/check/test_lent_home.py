@@ -86,11 +86,12 @@ def test_caches_of_package_runners(person):
     person(**{".cache/uv/x": "", ".npm/x": ""})
     assert lent("uv run a.py", "cd x && npx -y tool") == (".cache/uv", ".npm")
     assert lent("uvx ruff check") == (".cache/uv",)
+    assert lent("node -e \"spawn('npx', words)\"") == (".npm",)
     assert lent("echo uv", "./uv run") == ()
 
 
-def test_package_runners_stay_off_the_network(person, tmp_path):
-    """A hook that starts a package runner has its cache, and waits for no network, also without a cache."""
+def test_package_runners_find_their_cache(person, tmp_path):
+    """A hook that starts a package runner is told where its cache is, if there is one."""
     person(**{".npm/x": ""})
     settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./check.sh"}]}]}}
     (tmp_path / "project/.claude").mkdir(parents=True)
@@ -99,18 +100,9 @@ def test_package_runners_stay_off_the_network(person, tmp_path):
     (hook_set,) = find_hook_sets(tmp_path / "project")
     assert hook_set.lent == (".npm",)
     with lent_home(hook_set, tmp_path, caches=True) as ready:
-        assert ready.lent_env == {
-            "npm_config_cache": str(tmp_path / "person/.npm"),
-            "npm_config_offline": "true",
-            "UV_OFFLINE": "true",
-        }
+        assert ready.lent_env == {"npm_config_cache": str(tmp_path / "person/.npm")}
     with lent_home(hook_set, tmp_path, caches=False) as ready:
         assert ready.lent_env == {}
-    (tmp_path / "project/check.sh").write_text("npm view tool version\n")
-    (hook_set,) = find_hook_sets(tmp_path / "project")
-    assert hook_set.lent == ()
-    with lent_home(hook_set, tmp_path, caches=True) as ready:
-        assert ready.lent_env == {"npm_config_offline": "true"}
 
 
 PROJECT = """\
