@@ -156,6 +156,11 @@ class HookSet:
         return [hook for hook in self.hooks if script in dict(self.sources_of(hook))]
 
     @property
+    def unnamed(self) -> bool:
+        """Whether no settings name the scripts, so that their events are guessed."""
+        return self.elsewhere and self.inline is not None
+
+    @property
     def title(self) -> str:
         """The host, and the part of the project where there are several."""
         return f"{self.host} ({self.part})" if self.part else self.host

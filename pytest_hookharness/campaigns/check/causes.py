@@ -19,7 +19,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.session_errors import NO_EXECUTABLE_BIT, hindered_hooks
 from pytest_hookharness.campaigns.check.static.correctable_hooks import NOT_EXECUTABLE
 from pytest_hookharness.campaigns.check.static.device_inputs import DEVICE
-from pytest_hookharness.campaigns.check.static_checks import StaticResult
+from pytest_hookharness.campaigns.check.static_checks import OF_SETTINGS, StaticResult
 from pytest_hookharness.campaigns.check.untried_hooks import network_program
 from pytest_hookharness.judging.checkup.evidence import with_evidence
 from pytest_hookharness.judging.findings import codes
@@ -166,13 +166,14 @@ def independent(
     Symptoms that name a lent folder of the user (``reach`` of the place) are left out: hooks may write there.
     """
     reach, copied = (place.reach, place.elsewhere) if place is not None else ((), False)
+    unlike = OF_SETTINGS if place is not None and place.unnamed else frozenset[str]()
     found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
     broken = {*static.stuck, *commands_of(one for one in static.symptoms if one.kind == NOT_RUN.name)}
     executable, hindered = {*_executable(static, outcomes)}, {*hindered_hooks(outcomes, copied=copied)}
     symptoms = [
         one
         for one in found
-        if one.symptom.kind not in _STATIC
+        if one.symptom.kind not in _STATIC | unlike
         and not _is_of(one.symptom, hindered)
         and not _is_of(one.symptom, broken - executable if _ran(one, executable) else broken)
         and not (network_program(one.symptom) or is_moot(one) or _is_unread_anyway(one) or _is_misarmed(one))

@@ -23,9 +23,11 @@ from pytest_hookharness.campaigns.arming.marketplaces import (
     plugin_folders,
 )
 from pytest_hookharness.campaigns.arming.project_texts import project_files, read_text
+from pytest_hookharness.campaigns.arming.unnamed_scripts import settings_for, unnamed_scripts
 from pytest_hookharness.campaigns.check.hook_set_files import (
     PLUGIN,
     WORKSPACE,
+    as_settings,
     read_components,
     read_hook_set,
     with_copies,
@@ -68,7 +70,7 @@ def find_hook_sets(path: Path, host: str = "", *, copies: bool = False) -> tuple
     if with_hooks and copies and whole.is_dir() and lists_plugins(whole):
         with_hooks += _with_hooks(_unlisted(whole, host, with_hooks))
     if not with_hooks and copies:
-        with_hooks = _with_hooks(_copied(whole, host))
+        with_hooks = _with_hooks(_copied(whole, host)) or _with_hooks(_unnamed(whole, host))
     if not with_hooks:
         if links := links_out(path, host):
             raise SimulationError("; ".join(links))
@@ -117,6 +119,22 @@ def _unlisted(root: Path, host: str, found: Sequence[HookSet]) -> Iterator[HookS
         if file.parts[-2:] == usual.parts and file not in known:
             hook_set = _in_project(hosts.find(name), file, file.name)
             yield replace(hook_set, part=str(file.relative_to(root)))
+
+
+def _unnamed(root: Path, host: str) -> Iterator[HookSet]:
+    """Yield scripts that seem to be hooks, as hooks of the usual host, where no settings name any."""
+    profile = hosts.find(_USUAL)
+    if not root.is_dir() or (host and hosts.find(host).name != profile.name):
+        return
+    scripts = unnamed_scripts(root, profile.events)
+    if scripts:
+        inline = settings_for(scripts, profile.process.project_variables[0])
+        found = as_settings(profile, root, next(iter(scripts)), inline, env={})
+        hooks = [
+            replace(hook, source=next(path for path in scripts if path in hook.command))
+            for hook in found.hooks
+        ]
+        yield replace(found, files=(*scripts,), hooks=tuple(hooks), elsewhere=True)
 
 
 def _describe_search(path: Path, host: str) -> str:

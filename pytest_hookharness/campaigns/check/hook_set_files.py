@@ -134,12 +134,12 @@ def _as_project(profile: hosts.Profile, hook_set: HookSet, files: Mapping[str, s
     if more or len(hook_set.files) > 1 or not isinstance(inline.get("hooks"), dict):
         return hook_set
     env = {profile.config.plugin_root: moves.WORKSPACE}
-    rest = _as_settings(profile, hook_set.root, file, inline, env=env)
+    rest = as_settings(profile, hook_set.root, file, inline, env=env)
     kept = replace(rest, flaws=hook_set.flaws, findings=hook_set.findings, found=hook_set)
     return kept if rest.hooks else hook_set
 
 
-def _as_settings(
+def as_settings(
     profile: hosts.Profile,
     root: Path,
     file: str,
@@ -268,7 +268,7 @@ def _component(
     # The project of the sessions is the folder itself, in which hooks start.
     env = {_SKILL_FOLDER: f"{moves.WORKSPACE}/{posixpath.dirname(file)}"}
     env |= {profile.config.plugin_root: moves.WORKSPACE} if plugin else {}
-    return _as_settings(profile, root, file, {"hooks": hooks}, part=file, env=env)
+    return as_settings(profile, root, file, {"hooks": hooks}, part=file, env=env)
 
 
 def _in_file(problem: SettingsProblem, place: str, file: str) -> SettingsProblem:

@@ -61,6 +61,10 @@ _OF_FILE = re.compile(r"(?P<at>)(?P<path>[^:,]+): (?P<what>there is no key .+)")
 _LARGEST = 1 << 16
 
 
+# What also depends on the event that a hook is configured for, and on the hooks beside it.
+OF_SETTINGS = frozenset({codes.DOUBLE_NOISE.name, codes.MISSING_INPUT.name, NEVER_FIRED.name})
+
+
 @dataclass(frozen=True, slots=True)
 class StaticResult:
     """
@@ -96,7 +100,11 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _of_paths(readable),
         _of_unwired(hook_set),
     )
-    unique = {(symptom.kind, symptom.text): symptom for symptom in symptoms}
+    unique = {
+        (symptom.kind, symptom.text): symptom
+        for symptom in symptoms
+        if not (hook_set.unnamed and symptom.kind in OF_SETTINGS)
+    }
     return StaticResult(
         symptoms=tuple(unique.values()),
         stuck={hook.command: found.text for hook, found in local},
