@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.arming.project_texts import walks_kept
 from pytest_hookharness.campaigns.check.causes import static_problems
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.gates.commits import with_whole_commits
 from pytest_hookharness.campaigns.check.gates.copied_history import with_copied_history
 from pytest_hookharness.campaigns.check.hook_statistics import is_kind, is_wanted
 from pytest_hookharness.campaigns.check.lent_home import lent_home
@@ -111,7 +112,7 @@ def checked(
         resources = replace(harness.resources, copies=copies)
         run = CheckRun(ready, settings, resources, only, on_step or _ignore_step, given, executor)
         with walks_kept():
-            report = with_copied_history(run.run())
+            report = with_whole_commits(with_copied_history(run.run()))
         notes = () if only else (*describe_mac_problems(copy.sources), *describe_other_readers(copy))
         away = (left_out,) if left_out else ()
         yield run, replace(report, place=hook_set, open=(*away, *report.open, *notes))

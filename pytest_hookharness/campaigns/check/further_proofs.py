@@ -14,6 +14,7 @@ from functools import partial
 from typing import TypeAlias
 
 from pytest_hookharness.campaigns.check.command_guards.false_advice import prove_false_advice
+from pytest_hookharness.campaigns.check.gates.commits import prove_taken_files
 from pytest_hookharness.campaigns.check.gates.counted_changes import prove_counted_changes
 from pytest_hookharness.campaigns.check.gates.spent_limits import prove_spent_limits
 from pytest_hookharness.campaigns.check.gates.unheard_checks import prove_unheard_checks
@@ -106,6 +107,7 @@ _PROOFS: Mapping[str, _Prove] = {
     "another prompt": prove_spent_limits,
     "other changes": prove_counted_changes,
     "the advice of refusals": prove_false_advice,
+    "files of the user": prove_taken_files,
     "failing checks": prove_unheard_checks,
 }
 
@@ -117,7 +119,7 @@ def prove_further(
     played: Sequence[PlayedSession],
 ) -> Iterator[Problem]:
     """
-    Yield hooks that decide by chance, guards that need one program, faulty gates, and false advice.
+    Yield hooks that decide by chance, guards that need one program, faulty gates, false advice and so on.
 
     ``try_out`` plays sessions that are no part of the report, and shows the words meanwhile.
     """

@@ -49,8 +49,8 @@ _DISABLED = frozenset(
     one.name for one in (CONFIG_OFF, INERT_GUARD, MANGLED, MISSING_INPUT, NEVER_FIRED, NOT_RUN)
 )
 # A script that commits on purpose, and one that takes all that lies in the tree.
-_COMMITS = re.compile(r"""\bgit\b["',\s][^\n;|&]{0,60}?(?<![\w-])commit(?![\w-])""")
-_TAKES_ALL = re.compile(r"""\badd["',\s]+(?:-A|--all|\.)(?![\w/])|\bcommit["',\s]+-\w*a""")
+COMMITS = re.compile(r"""\bgit\b["',\s][^\n;|&]{0,60}?(?<![\w-])commit(?![\w-])""")
+TAKES_ALL = re.compile(r"""\badd["',\s]+(?:-A|--all|\.)(?![\w/])|\bcommit["',\s]+-\w*a""")
 # How a loop says that it was proved, after the refusal.
 _REPEATED = re.compile(r", \d+ times? until the session repeats itself(?: but for .+)?$")
 # Parts of a text that vary for one cause, such as the number of refusals.
@@ -154,7 +154,7 @@ def _is_meant(hook_set: HookSet, symptom: Symptom) -> bool:
     """Return whether all that a symptom tells is that a hook which commits what is its own does so."""
     ran = [hook for hook in hook_set.hooks if hook.command in symptom.hook.split(", ")]
     text = "\n".join(text for hook in ran for text in (hook.command, *hook_set.scripts_of(hook)))
-    return bool(symptom.kind == STAGED.name and _COMMITS.search(text) and not _TAKES_ALL.search(text))
+    return bool(symptom.kind == STAGED.name and COMMITS.search(text) and not TAKES_ALL.search(text))
 
 
 def _evidence(
