@@ -169,7 +169,8 @@ def independent(
     unlike = OF_SETTINGS if place is not None and place.unnamed else frozenset[str]()
     found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
     broken = {*static.stuck, *commands_of(one for one in static.symptoms if one.kind == NOT_RUN.name)}
-    executable, hindered = {*_executable(static, outcomes)}, {*hindered_hooks(outcomes, copied=copied)}
+    executable = {*_executable(static, outcomes)}
+    hindered = {*hindered_hooks(outcomes, copied=copied, root=place.root if place is not None else None)}
     symptoms = [
         one
         for one in found

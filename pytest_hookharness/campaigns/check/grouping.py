@@ -54,7 +54,7 @@ TAKES_ALL = re.compile(r"""\badd["',\s]+(?:-A|--all|\.)(?![\w/])|\bcommit["',\s]
 # How a loop says that it was proved, after the refusal.
 _REPEATED = re.compile(r", \d+ times? until the session repeats itself(?: but for .+)?$")
 # Parts of a text that vary for one cause, such as the number of refusals.
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,12 +196,13 @@ def summarise(
     wrong = {problem.symptom.hook for problem in problems}
     ending = [one for one in played if one.outcome is not None and one.session.ends]
     active = [one.session.active for one in played if one.outcome is not None and one.session.active]
-    open_ends = dict.fromkeys(
-        doubt
-        for one in ending
-        if one.outcome is not None and not is_cut(one.outcome)
-        for doubt in open_questions(one.outcome)
-    )
+    open_ends: dict[str, str] = {}
+    for one in ending:
+        for doubt in (
+            open_questions(one.outcome) if one.outcome is not None and not is_cut(one.outcome) else ()
+        ):
+            # Later sessions cut the same hook after other times.
+            open_ends.setdefault(_NUMBER.sub("", doubt), doubt)
     running = _running_at_the_end(outcomes)
     never_run = [hook for hook in find_never_run(hook_set, outcomes) if hook.command not in wrong]
     unshown = [_describe_never_run(hook_set, hook) for hook in never_run if hook.command not in running]
@@ -220,7 +221,7 @@ def summarise(
             *unended,
             *_describe_unplayed(played),
             *_describe_cut(ending),
-            *open_ends,
+            *open_ends.values(),
             *_find_untried(outcomes),
         ),
     )

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from pytest_hookharness.campaigns.arming.declared_packages import missing_package
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.exhaustion import Exhausted
 from pytest_hookharness.execution.processes.sandbox import ExecutionError
@@ -113,6 +114,11 @@ _NOT_FOUND = re.compile(
     r"\W?([\w.+-]+)\W?: No such file or directory)$",
     re.MULTILINE,
 )
+# The errors of Python and Node if they find no program to start; other files may be missing as well.
+_NOT_STARTED = re.compile(
+    r"\b_execute_child\b[\s\S]{0,2000}FileNotFoundError: \[Errno 2\] [^\n']+: '([\w.+-]+)'"
+    r"|\bspawn(?:Sync)? ([\w.+-]+) ENOENT\b"
+)
 # How hooks say in words of their own that a program is missing, with the program's name in any letters.
 _NOT_INSTALLED = re.compile(
     r"(?<![\w.-])(bun|deno|node|npx|pnpm|yarn|uvx?|pipx|poetry|ruff|gh|jq|yq|rg|fd|fzf|docker|podman|cargo|rustc|go|java"
@@ -134,7 +140,9 @@ _OF_SHELLS = frozenset(
 )
 
 
-def hindered_hooks(outcomes: Sequence[Outcome], *, copied: bool = False) -> dict[str, str]:
+def hindered_hooks(
+    outcomes: Sequence[Outcome], *, copied: bool = False, root: Path | None = None
+) -> dict[str, str]:
     """
     Return the commands of hooks that each time failed or refused because something is missing, and what.
 
@@ -143,6 +151,7 @@ def hindered_hooks(outcomes: Sequence[Outcome], *, copied: bool = False) -> dict
 
     Args:
         copied: Whether scripts were copied to where commands name them, perhaps without what they load.
+        root: The project, which declares packages.
     """
     found: dict[str, str] = {}
     for hook_run in (one for outcome in outcomes for _, one in outcome.trace.hook_runs()):
@@ -154,6 +163,8 @@ def hindered_hooks(outcomes: Sequence[Outcome], *, copied: bool = False) -> dict
         said = f"{run.stderr.text}\n{run.stdout.text}"
         if run.ending != Exited(0) or refused:
             why = _hindrance(said, refused=refused, copied=copied)
+            if root is not None and not why and not refused and (name := missing_package(said, root)):
+                why = f"the package {name}, which the project declares, is not installed here"
             found[command] = "" if found.get(command) == "" else why
         elif missing := (_not_copied(said) if copied else "") or _missing_program(said):
             found.setdefault(command, missing)
@@ -181,7 +192,8 @@ def _not_copied(said: str) -> str:
 
 
 def _missing_program(said: str) -> str:
-    missing = {one or other: None for one, other in _NOT_FOUND.findall(said)}
+    found = (*_NOT_FOUND.findall(said), *_NOT_STARTED.findall(said))
+    missing = {one or other: None for one, other in found}
     missing |= dict.fromkeys(name.lower() for name in _NOT_INSTALLED.findall(said))
     # Functions of shells have underscores in their names, and hardly any program has.
     programs = (name for name in missing if name not in _OF_SHELLS and "_" not in name)

@@ -33,7 +33,8 @@ def untried_hooks(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Ou
         how = "; they were tried without this setting" if hook_set.hooks else ", so none could be tried"
         yield f"{hook_set.off}{how}"
     yield from _describe_stuck(hook_set, static, outcomes)
-    for command, why in hindered_hooks(outcomes, copied=hook_set.elsewhere).items():
+    missed = hindered_hooks(outcomes, copied=hook_set.elsewhere, root=hook_set.root)
+    for command, why in missed.items():
         if command not in static.stuck:
             yield f"{hook_name(hook_set.hooks, command)} failed, as {why}"
     yield from _describe_idle(hook_set)

@@ -1,6 +1,7 @@
 """Claims about hooks whose program this machine lacks, and that are tried by a stand-in."""
 
 import os
+import shlex
 from pathlib import Path
 
 import pytest
@@ -98,11 +99,17 @@ def test_a_stand_in_that_does_not_start(plugin, harness):
         ("Error: Deno not found. Please install Deno: https://deno.com", "deno is not on PATH"),
         ("the deno CLI is required but not installed", "deno is not on PATH"),
         ("node not found in the list of words", ""),
+        (
+            "in _execute_child\nFileNotFoundError: [Errno 2] No such file or directory: 'no-such-tool'",
+            "no-such-tool is not on PATH",
+        ),
+        ("in open\nFileNotFoundError: [Errno 2] No such file or directory: 'no-such-file'", ""),
+        ("Error: spawn no-such-tool ENOENT", "no-such-tool is not on PATH"),
     ],
 )
 def test_a_program_that_the_hook_says_is_missing(plugin, harness, said, why):
     """A hook that fails and names a program that is missing here could not be tried."""
-    session = plan_each_event(plugin(f"echo '{said}' >&2; exit 1"))
+    session = plan_each_event(plugin(f"echo {shlex.quote(said)} >&2; exit 1"))
     outcome = play_session(session, harness.settings, harness.resources)
     assert [*hindered_hooks([outcome]).values()] == ([why] if why else [])
 
