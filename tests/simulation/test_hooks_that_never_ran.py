@@ -686,3 +686,21 @@ def test_a_program_that_had_no_network_is_not_started_again(said, doubtful):
     spec = ProcessSpec(argv=("sh",), cwd="/", env={}, limit=1, hook_timeout=1)
 
     assert start_check._is_doubtful(run, 2, "npx tool", ["npx", "tool"], spec) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("said", "doubtful"),
+    [
+        ("Tests fail, fix them: FAILED test_a.py::test 1", False),
+        ("Tests fail, fix them: python3: can't open file 'gone.py'", True),
+        ("./gate.sh: line 3: `Tests fail, fix them'", True),
+        ("Tests are bad: test_a.py", True),
+    ],
+)
+def test_a_message_that_begins_as_a_text_of_the_hook_shows_that_it_ran(tmp_path, said, doubtful):
+    """A hook that prints a text of its own ran, unless the rest speaks of something that is missing."""
+    (tmp_path / "gate.sh").write_text('#!/bin/sh\necho "Tests fail, fix them: $out" >&2\nexit 2\n')
+    run = ProcessResult(ending=Exited(2), stderr=Output(said.encode(), len(said)))
+    spec = ProcessSpec(argv=("sh",), cwd=str(tmp_path), env={}, limit=1, hook_timeout=1)
+
+    assert start_check._is_doubtful(run, 2, "./gate.sh", ["./gate.sh"], spec) is doubtful

@@ -50,8 +50,24 @@ class Confirmation:
 
     def run(self, runner: TrialRunner) -> tuple[SymptomEvidence, Shown | None]:
         """Return the evidence with the smallest session found; with ``None`` if none showed the symptom."""
+        # A session whose checks succeed is short: it comes first, while there is time for it.
+        passed = self._let_checks_succeed(runner)
         evidence, shown = self._confirm(runner)
-        return evidence, shown and (shown[0], self._as_gate(*shown, runner))
+        return evidence, shown and (shown[0], self._as_gate(*shown, passed, runner))
+
+    def _may_be_gate(self, vary: object) -> bool:
+        # A loop that something started ends by its own rules, and a gate with failing checks is known as one.
+        session, kind = self.evidence.session, self.evidence.symptom.kind
+        return kind in ENDLESS and not (session.active or session.way_out or session.event or vary)
+
+    def _let_checks_succeed(self, runner: TrialRunner) -> tuple[CheckSession, Outcome | None] | None:
+        """Return the session in which the checks of the hook succeed, with its outcome if it was played."""
+        session, wall = self.evidence.session, self.seconds_left()
+        if not self._may_be_gate(session.scenario.vary):
+            return None
+        succeeds = with_succeeding_checks(self.place, session, self.evidence.symptom.hook)
+        played = self._play(succeeds, wall, runner) if succeeds is not None and wall else None
+        return (succeeds, played) if succeeds is not None else None
 
     def _confirm(self, runner: TrialRunner) -> tuple[SymptomEvidence, Shown | None]:
         evidence, session = self.evidence, self.evidence.session
@@ -75,31 +91,36 @@ class Confirmation:
         small = shrink(session.scenario, evidence.symptom, evidence.trace, look)
         return evidence, small and (small[0], self._attribute(*small, runner))
 
-    def _as_gate(self, scenario: Scenario, symptom: Symptom, runner: TrialRunner) -> Symptom:
+    def _as_gate(
+        self,
+        scenario: Scenario,
+        symptom: Symptom,
+        passed: tuple[CheckSession, Outcome | None] | None,
+        runner: TrialRunner,
+    ) -> Symptom:
         """
         Return the symptom of a gate, if an agent may stop in another session.
 
         That is one in which the agent does what each refusal asks for, or the checks succeed.
         """
         evidence, session = self.evidence, self.evidence.session
-        # A loop that something started ends by its own rules, and a gate with failing checks is known as one.
-        if symptom.kind not in ENDLESS or session.active or session.way_out or session.event or scenario.vary:
+        if not self._may_be_gate(scenario.vary):
             return symptom
+        if passed is not None:
+            succeeds, outcome = passed
+            if outcome is not None and outcome.verdict_name == "terminated":
+                return as_far_as_seen(symptom, succeeds)
+            untried = f"Not tried: an agent that {succeeds.way_out} may be allowed to stop."
+            tried = (
+                f"An agent that {succeeds.way_out} is refused too, where test doubles stand for the checks."
+            )
+            told = tried if outcome else untried
+            symptom = replace(symptom, assumes=(*symptom.assumes, told), avoidable=not outcome)
 
         def play(session: CheckSession) -> Outcome | None:
             wall = self.seconds_left()
             return self._play(session, wall, runner) if wall else None
 
-        succeeds = with_succeeding_checks(self.place, replace(session, scenario=scenario), symptom.hook)
-        outcome = succeeds and play(succeeds)
-        if succeeds and outcome and outcome.verdict_name == "terminated":
-            return as_far_as_seen(symptom, succeeds)
-        if succeeds:
-            untried = f"Not tried: an agent that {succeeds.way_out} may be allowed to stop."
-            tried = (
-                f"An agent that {succeeds.way_out} is refused too, where test doubles stand for the checks."
-            )
-            symptom = replace(symptom, assumes=(*symptom.assumes, tried if outcome else untried))
         seen = [
             (replace(session, scenario=scenario), symptom, evidence.trace),
             *evidence.others[:_MOST_OTHERS],

@@ -1,9 +1,10 @@
 """
 The start check: whether a hook that ended with an error had run at all.
 
-Only hook runs that could be such a case are checked: they ended with a code other than 0, printed no answer,
-and name a file that does not exist or show the name of one. The hook is then run again on the testbed, traced
-and with changes, and everything is undone. A hook that answers or exits with 0 costs nothing.
+Only hook runs that could be such a case are checked: they ended with a code other than 0, printed no answer
+and no text of their own, and name a file that does not exist or show the name of one. The hook is then run
+again on the testbed, traced and with changes, and everything is undone. A hook that answers or exits with 0
+costs nothing.
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ _FILE = re.compile(r"(?<![\w./~-])(?:[\w.~-]*/[\w./~-]*\w|\w[\w-]*\.[A-Za-z]\w{0
 _DECIDES = re.compile(r"[;|&\n(){}`<>]")
 _SAID = re.compile(r"[^\W\d]+")
 _LONGEST_INPUT = 1 << 16
+# Characters with which a message begins as a text in the source.
+_BEGINNING = 12
+_LACKS = re.compile(
+    r"no such file|not found|can(?:not|'t) (?:find|open)|could not (?:find|open)|no module|no rule",
+    re.IGNORECASE,
+)
 _DIFFERS_AGAIN = "it ended differently when it ran again"
 _CUT = "it takes too long to be tried with other programs"
 # Doubts that a busy machine or chance may cause, so that another check may not have them.
@@ -220,11 +227,17 @@ def _is_doubtful(
     if NO_NETWORK.search(printed):
         # Such a program ran, and to wait for the network again and again would take long.
         return False
-    if code in NOT_FOUND or not printed.strip() or _FILE.search(printed):
+    if code in NOT_FOUND or not printed.strip():
         return True
-    # A simple command that is given no file may look for a program by itself, as make does.
     paths = {word: Path(spec.cwd, word) for word in words}
     files = {word: path for word, path in paths.items() if is_file(path)}
+    gone = any(word not in files and _FILE.fullmatch(word) for word in words)
+    # The last file is the program; one before it may be an interpreter of the project.
+    if not gone and _says_own_words(run.stderr.text, [command, *map(_text, [*files.values()][-1:])]):
+        return False
+    if _FILE.search(printed):
+        return True
+    # A simple command that is given no file may look for a program by itself, as make does.
     if not files and not _DECIDES.search(command):
         return True
     others = (path for word, path in paths.items() if word not in files and _FILE.fullmatch(word))
@@ -242,6 +255,19 @@ def _is_doubtful(
         left.difference_update(_SAID.findall(_text(path)))
     given = f"{command} {spec.stdin.data.decode('utf-8', 'replace')}" if left else ""
     return not left <= set(_SAID.findall(given))
+
+
+def _says_own_words(said: str, programs: Sequence[str]) -> bool:
+    """
+    Return whether a message begins as a text in a program does, so that the program ran until there.
+
+    No interpreter begins a message so: before the line at fault it names the file. Where the message goes on
+    about something that is missing, that may be a program which the hook calls.
+    """
+    begins = said[:_BEGINNING]
+    if len(begins) < _BEGINNING or "\n" in begins or _LACKS.search(said):
+        return False
+    return any(f"{quote}{begins}" in program for program in programs for quote in "\"'`")
 
 
 def _texts(testbed: Testbed, run: ProcessResult) -> tuple[str, ...]:
