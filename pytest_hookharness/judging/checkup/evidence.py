@@ -22,7 +22,8 @@ from pytest_hookharness.model.trace import HookEvent, HookRun, Step
 _FAILED = frozenset({NOT_RUN.name, CRASHED.name, MANGLED.name})
 # The faults of the runs that show a defect; other runs of the hook may have refused on purpose.
 _FAULTS = {NOT_RUN.name: ("not-run",), CRASHED.name: ("crashed",), MANGLED.name: ("mangled", "ignored")}
-_LINES = 2
+# Lines that are shown, and what stands for those between the first and the last.
+_LINES, _LEFT_OUT = 2, "..."
 # The messages of other shells about the syntax of bash.
 _OF_BASH = re.compile(r"^.*(?:Bad substitution|\[\[: not found)", re.MULTILINE)
 _FAILURE = re.compile(r"(?<=: )(?P<code>exit code \d+: ).*", re.DOTALL)
@@ -117,11 +118,13 @@ def _deciding_lines(hook_run: HookRun) -> str:
     """Return what a hook wrote to standard error; of a long text the error, or its first and last line."""
     text = hook_run.run.stderr.text if hook_run.run is not None else ""
     lines = [without_run_folder(line.strip()) for line in text.splitlines() if line.strip()]
-    if len(lines) <= _LINES or hook_run.reply.ruling is Ruling.DENY:
-        return "\n".join(lines if len(lines) <= _LINES else (lines[0], lines[-1]))
+    refused = hook_run.reply.ruling is Ruling.DENY
+    if len(lines) <= _LINES or (refused and len(lines) == _LINES + 1):
+        return "\n".join(lines)
+    ends = f"{lines[0]}\n{_LEFT_OUT}\n{lines[-1]}"
     # A stack is printed below the error, or above it.
-    error = next(filter(_ERROR.match, reversed(lines)), "")
-    return error or f"{lines[0]}\n{lines[-1]}"
+    error = "" if refused else next(filter(_ERROR.match, reversed(lines)), "")
+    return error or ends
 
 
 def _cut(runs: Sequence[tuple[Step, HookEvent, HookRun]], host: str) -> str:
