@@ -56,9 +56,11 @@ from pytest_hookharness.campaigns.guards.spellings import (
 from pytest_hookharness.campaigns.guards.unasked import allowed_commands, try_lines
 from pytest_hookharness.campaigns.guards.watched_moves import is_asked_before, may_refuse, watched
 from pytest_hookharness.campaigns.stress.first_run import GIVEN
+from pytest_hookharness.judging.checkup.bypasses import is_rare
 from pytest_hookharness.judging.checkup.file_calls import file_calls
 from pytest_hookharness.judging.checkup.file_overblocks import HARMLESS
 from pytest_hookharness.model.checkup import CheckSession, HookSet
+from pytest_hookharness.model.expectations import first_few
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
@@ -251,7 +253,25 @@ def misjudged(
 ) -> tuple[list[Suspect], list[str]]:
     """Return the commands that sessions show as refused where they are data, and what guards leave open."""
     suspects, passed = rewording.misjudged(outcomes, refusals)
-    return suspects, [*passed, *unguarded_commands(hook_set, outcomes)]
+    return suspects, [
+        *passed,
+        *_further_bypasses(hook_set, outcomes),
+        *unguarded_commands(hook_set, outcomes),
+    ]
+
+
+def _further_bypasses(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield what a session showed of other programs than that of the spelling which is proved for a hook."""
+    for one in refused_by_hook(outcomes):
+        allowed = _not_denied(hook_set, allowed_spellings(outcomes, one.commands))
+        proved = max(allowed.items(), key=_weight)[0] if allowed else ""
+        programs = {proved.partition(" ")[0]}
+        for command, texts in allowed.items():
+            program = command.partition(" ")[0]
+            if program not in programs and not all(map(is_rare, texts)):
+                programs.add(program)
+                named = first_few([f"`{text}`" for text in texts if "\n" not in text])
+                yield f"`{command}` is refused too, and in one session was allowed as {named}."
 
 
 def plan_proofs(

@@ -7,7 +7,8 @@ Such a guard is bypassed by accident. Forms that take intent, such as `sh -c`, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pytest_hookharness.judging.checkup.refused_work import (
     CallTurns,
@@ -75,6 +76,24 @@ _FOR_ROOT = re.compile(r"(?:rm|dd|chmod|chown|mkfs\S*|kill|docker|systemctl) ")
 _PIPED = re.compile(r"(curl [^|]+\| ?)sh$")
 # Two words whose order does not matter.
 _EITHER = re.compile(r"(dd|git reset) ((?:if=|--hard)\S*) ((?:of=|HEAD)\S+)")
+# What helps against a kind of spelling.
+_ADVICE = (
+    (
+        re.compile(r"\n| && |\| tail"),
+        "split the text at `&&`, `||`, `;`, `|` and ends of lines",
+    ),
+    (
+        re.compile(r"^(?:timeout|sudo) "),
+        "skip programs that start others, such as `timeout` or `sudo`",
+    ),
+    (re.compile(r"^CI=1 "), "skip assignments in front of a command"),
+    (re.compile(r"^if "), "skip words of the shell in front of it, such as `if`, `then` and `do`"),
+    (re.compile(r" -C \. | --(?:prefix|dir) \. | -chdir=\. "), "skip options in front, such as `git -C DIR`"),
+)
+_OF_OPTIONS = (
+    "compare options as a set, written together or apart, short or long, and know the other commands that do "
+    "the same"
+)
 _MOST_NAMED = 5
 # Agents often write several lines at once.
 _FIRST_LINE = "pwd\n"
@@ -176,7 +195,15 @@ def find_bypasses(outcome: Outcome) -> Iterator[Symptom]:
             done = refusal_word(outcome, turns[0])
             text = f"`{command}` is {done}, but the same command in another spelling is allowed: {named}"
             text += f"; the host asks the hook only about {', '.join(rules)}." if rules else "."
-            yield symptom_in_turn(codes.BYPASS, text, outcome, turns[0])
+            yield replace(symptom_in_turn(codes.BYPASS, text, outcome, turns[0]), advice=advise_on(others))
+
+
+def advise_on(allowed: Sequence[str]) -> str:
+    """Return what a guard must do for the spellings that it allowed, and nothing else."""
+    needed = [advice for pattern, advice in _ADVICE if any(map(pattern.search, allowed))]
+    if not all(any(pattern.search(text) for pattern, _ in _ADVICE) for text in allowed):
+        needed.append(_OF_OPTIONS)
+    return f"{'; '.join(needed)[:1].upper()}{'; '.join(needed)[1:]}."
 
 
 def _new_names(command: str, spelling: str) -> set[str]:

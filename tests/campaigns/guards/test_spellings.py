@@ -5,14 +5,14 @@ import json
 import pytest
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.guard_sessions import plan_bypasses, plan_rewordings
+from pytest_hookharness.campaigns.check.guard_sessions import misjudged, plan_bypasses, plan_rewordings
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.session_scenario import scenario_of
 from pytest_hookharness.campaigns.guards.spellings import prove_spellings
-from pytest_hookharness.judging.checkup.bypasses import is_rare, spellings
+from pytest_hookharness.judging.checkup.bypasses import advise_on, is_rare, spellings
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckSession
-from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
+from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, ToolResult
 
 COMMAND, LONG = "rm -rf build", "rm --recursive --force build"
 BESIDE = ("rm -rf node_modules build", "rm -rf dist/ build", "rm -rf target/ build")
@@ -377,3 +377,35 @@ def test_a_rule_of_the_host_that_misses_a_spelling(guard):
     (found,) = bypasses(outcome)
     asked = "the host asks the hook only about `Bash(rm -rf *)`."
     assert found.text.endswith(f"allowed: `rm -r -f build`; {asked}")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "said", "unsaid"),
+    [
+        (["cd . && rm -rf build"], ["Split the text at"], ["options", "programs that start"]),
+        (
+            ["timeout 60 rm -rf build", "CI=1 rm -rf build"],
+            ["`timeout`", "assignments"],
+            ["Split", "options"],
+        ),
+        (["git -C . push --force"], ["`git -C DIR`"], ["as a set"]),
+        (["rm -r -f build"], ["Compare options as a set"], ["Split", "assignments"]),
+        (["if rm x; then echo done; fi", "rm -fr x"], ["such as `if`", "compare options"], ["Split"]),
+    ],
+)
+def test_the_advice_is_about_the_spellings_that_were_seen(allowed, said, unsaid):
+    """A guard is advised to do what the allowed spellings need, and nothing that it does already."""
+    advice = advise_on(allowed)
+    assert [words for words in said if words not in advice] == []
+    assert [words for words in unsaid if words in advice] == []
+
+
+@pytest.mark.slow
+def test_a_second_program_with_another_spelling_is_named(guard):
+    """Beside the command that is proved, a check names another one that its session saw allowed."""
+    text = """case "$(jq -r .tool_input.command)" in *"rm -rf "*|*"git push "*) echo no >&2; exit 2;; esac"""
+    lines = [one for command in (COMMAND, "git push --force") for one in (command, *spellings(command))]
+    acts = [RunCommand(command=line, given=ToolResult()) for line in lines]
+    hook_set, seen = guard(text, lambda hook_set: session_of(hook_set, acts))
+    said = "`git push --force` is refused too, and in one session was allowed as `git -C . push --force`."
+    assert said in misjudged(hook_set, [seen], [])[1]
