@@ -310,6 +310,7 @@ class CheckReport:
         accepted: The problems that a baseline accepts; they are not among the others.
         only: The only problem that was searched for; empty for all.
         triggered: Commands of the hooks that ran.
+        hindered: Commands of those that failed each time for want of something on this machine.
         tried: What was tried, in sentences.
         open: Inconclusive results, in sentences.
         untried: Hooks that could not be tried here, and why, in sentences.
@@ -324,6 +325,7 @@ class CheckReport:
     accepted: tuple[AcceptedProblem, ...] = ()
     only: str = ""
     triggered: tuple[str, ...] = ()
+    hindered: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     untried: tuple[str, ...] = ()

@@ -48,6 +48,8 @@ def test_which_hooks_have_problems():
     assert "\n\nno problem found:\n  - Stop 2 (b.sh)" in render_check(made, lambda *_: "")
     assert as_json([made], lambda *_: "")["checkups"][0]["no_problem_with"] == ["./b.sh"]
     assert "no problem was seen" not in render_check(replace(made, undecided=("No time.",)), lambda *_: "")
+    # Of a hook that could not be tried nothing is known.
+    assert "no problem found" not in render_check(replace(made, hindered=("./b.sh",)), lambda *_: "")
 
 
 def test_problems_of_all_hooks_or_of_none():

@@ -14,6 +14,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     name_problem,
 )
 from pytest_hookharness.campaigns.check.played_sessions import PlayedSession
+from pytest_hookharness.campaigns.check.session_errors import hindered_hooks
 from pytest_hookharness.campaigns.check.static.correctable_hooks import original_commands
 from pytest_hookharness.campaigns.check.tried_sessions import describe_tried, describe_varied
 from pytest_hookharness.campaigns.stress.first_run import ReplayScript
@@ -194,13 +195,12 @@ def summarise(
     ran = [run.hook.command for one in outcomes for _, run in one.trace.hook_runs() if run.run]
     problems = tuple(find_problems(hook_set, outcomes))
     wrong = {problem.symptom.hook for problem in problems}
+    hindered = hindered_hooks(outcomes, copied=hook_set.elsewhere, root=hook_set.root)
     ending = [one for one in played if one.outcome is not None and one.session.ends]
     active = [one.session.active for one in played if one.outcome is not None and one.session.active]
     open_ends: dict[str, str] = {}
-    for one in ending:
-        for doubt in (
-            open_questions(one.outcome) if one.outcome is not None and not is_cut(one.outcome) else ()
-        ):
+    for outcome in (one.outcome for one in ending if one.outcome is not None and not is_cut(one.outcome)):
+        for doubt in open_questions(outcome):
             # Later sessions cut the same hook after other times.
             open_ends.setdefault(_NUMBER.sub("", doubt), doubt)
     running = _running_at_the_end(outcomes)
@@ -211,6 +211,7 @@ def summarise(
         place=hook_set,
         problems=problems,
         triggered=tuple(dict.fromkeys(before.get(command, command) for command in ran)),
+        hindered=tuple(before.get(command, command) for command in hindered),
         tried=tuple(describe_tried(hook_set, outcomes, active, stuck)),
         open=(
             *unshown,

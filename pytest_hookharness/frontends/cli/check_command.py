@@ -120,7 +120,7 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
     explore.add_argument(
         "--time", metavar="TIME", help="most time to explore, such as 30s, 2m (30s), part of --budget"
     )
-    add_settings(parser)
+    add_settings(parser, traced_with="--stress or --explore")
     parser.set_defaults(call=_call)
 
 

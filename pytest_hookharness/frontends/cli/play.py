@@ -41,8 +41,13 @@ _TRY = (
 )
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of every command that plays something."""
+def add_settings(parser: argparse.ArgumentParser, *, traced_with: str = "") -> None:
+    """
+    Declare the options of every command that plays something.
+
+    ``traced_with`` names the options without which a command has no traces to show or write.
+    """
+    only = f"with {traced_with}: " if traced_with else ""
     parser.add_argument(
         "--seed",
         type=option_types.whole_number("--seed", 0),
@@ -64,8 +69,12 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tier", choices=tuple(TIERS), help="how hook runs are isolated (best available)")
     parser.add_argument("--keep", action="store_true", help="keep the workspace and print where it is")
-    parser.add_argument("-v", "--verbose", action="store_true", help="cut no text and leave out no turn")
-    parser.add_argument("--trace-dir", metavar="DIR", help="write a trace file of each simulation into DIR")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help=f"{only}cut no text and leave out no turn"
+    )
+    parser.add_argument(
+        "--trace-dir", metavar="DIR", help=f"{only}write a trace file of each simulation into DIR"
+    )
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:

@@ -22,7 +22,7 @@ _DESCRIPTION = (
     "Reads the transcript of a real session, and names the hook that refused again and again. Plays the "
     "agent's moves against the real hooks in a copy of the project, at the commit that the transcript names, "
     "and compares refusal by refusal. Writes, for each loop, a scenario that fails now and passes once its "
-    "hook is fixed, and a small one. Exit status: 0 reproduced, or the transcript has no loop, "
+    "copy of the hook is fixed, and a small one. Exit status: 0 reproduced, or the transcript has no loop, "
     "1 a loop was not reproduced, 2 unreadable or interrupted."
 )
 
@@ -117,8 +117,14 @@ def _lines(result: Reproduction) -> Iterator[str]:
         yield f"  left out: {len(left_out) - _MOST} more"
     for one in (result, *result.further):
         yield from (f"  wrote {file}{_COPY if file.endswith('/') else ''}" for file in one.files)
+        if one.files and not any(file.endswith("/") for file in one.files):
+            yield _HOLDS
         if one.doubt:
             yield f"    {one.doubt}"
+
+
+# If the project is copied as a whole, its line says so.
+_HOLDS = "    Their hooks are copies, so correct them there as well."
 
 
 def _comparison(result: Reproduction) -> Iterator[str]:

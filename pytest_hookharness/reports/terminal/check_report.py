@@ -147,7 +147,7 @@ def _well(checkup: CheckReport) -> list[str]:
     """Return the hooks that ran without a problem, if others have problems and the check is complete."""
     if checkup.only or checkup.undecided or not checkup.problems:
         return []
-    concerned = _concerned(checkup)
+    concerned = _concerned(checkup) | {*checkup.hindered}
     return [each for each in _commands(checkup) if each in checkup.triggered and each not in concerned]
 
 

@@ -7,6 +7,7 @@ are tried one on top of the other, so that all of them together are what was pla
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -40,7 +41,9 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
 
 _Cause = tuple[str, str]
-_NO_TIME = "The time budget ended before a fix of {name} was found; for more time use {more}."
+_NO_TIME = (
+    "The time budget is too short to try a fix of {name}; `--only {name} --budget {budget}s` gives it more."
+)
 _NOT_TRIED = (
     "No fix of {name} was tried: the limiter fits only hooks that run at stops alone, with commands in JSON "
     "settings."
@@ -55,6 +58,8 @@ _OPENS_A_GATE = (
 )
 _NOT_KEPT = "The limiter was tried for {name}; it is not offered: {seen}."
 _INTERRUPTED = "The search for fixes was interrupted."
+# Sessions that are played at the same time, at least on most machines.
+_AT_ONCE = 2
 
 
 def find_fixes(
@@ -122,8 +127,7 @@ def _find_fix(
     renamed: Mapping[str, str],
 ) -> tuple[Candidate | None, str, str]:
     """Return the first change that works, with what was seen; else why a loop has none."""
-    more = "a larger --budget" if run.only else f"`--only {problem.id}`"
-    no_time = _NO_TIME.format(name=problem.id, more=more)
+    no_time = _NO_TIME.format(name=problem.id, budget=_longer(run.settings.wall))
     # In the words of the hook as it is, which are also right if only this fix is written.
     alone = find_candidates(problem, run.place, DraftFiles(run.place.root, {}))
     why = _COPIED if run.place.elsewhere else _NOT_TRIED
@@ -134,7 +138,14 @@ def _find_fix(
             return None, "", _OPENS_A_GATE.format(name=problem.id)
         if not run.seconds_left():
             return None, "", no_time
-        evidence, seen = _play(run, known, problem, candidate)
+        try:
+            evidence, seen = _play(run, known, problem, candidate)
+        except _TooLongError as error:
+            return (
+                None,
+                "",
+                _NO_TIME.format(name=problem.id, budget=_longer(run.settings.wall, error.seconds)),
+            )
         if evidence:
             return candidate, evidence, ""
         why = _NOT_KEPT.format(name="{name}", seen=seen) if run.seconds_left() else no_time
@@ -155,6 +166,19 @@ def _composed(renamed: Mapping[str, str], then: Mapping[str, str]) -> dict[str, 
     return {**{old: new for old, new in then.items() if old not in renamed.values()}, **twice}
 
 
+class _TooLongError(Exception):
+    """The sessions that prove a fix take more time than is left."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"{seconds:.0f} s")
+        self.seconds = seconds
+
+
+def _longer(wall: float, more: float = 0.0) -> int:
+    """Return a budget in which a fix can be found, in seconds: twice the present one, or for what is left."""
+    return -(-int(max(2 * wall, wall + 1.5 * more)) // 30) * 30
+
+
 def _play(run: CheckRun, known: set[_Cause], problem: Problem, candidate: Candidate) -> tuple[str, str]:
     """Play a change; return the evidence that it works and why it does not: one of the two is empty."""
     fixed = _causes([problem.symptom])
@@ -163,16 +187,23 @@ def _play(run: CheckRun, known: set[_Cause], problem: Problem, candidate: Candid
     sessions = [*plan_with(run, problem, candidate)]
     elsewhere = plan_elsewhere(run.place, candidate) if candidate.limits else ()
     others = [with_checks_of(problem, session) for session in elsewhere]
-    if run.only:
-        # `--only` skipped other defects; they are not new.
-        known = known | {cause for one in _try_out(run, sessions) for cause in _causes(_symptoms(one))}
     with changed_project(run.place, candidate.files) as change:
         played: list[PlayedSession] = []
-        # The first one alone, because it shows most changes that fix nothing.
+        # The first one alone, because it shows most changes that fix nothing, and how long the others take.
         for some in (sessions[:1], sessions[1:]):
+            began = time.monotonic()
             played += _try_out(run, [with_change(session, change, candidate.place) for session in some])
-            if against := _why_unclean(played, candidate, known - fixed):
+            against = _why_unclean(played, candidate, known - fixed)
+            if against and run.only:
+                # `--only` skipped other defects; they are not new.
+                known = known | {one for each in _try_out(run, some) for one in _causes(_symptoms(each))}
+                against = _why_unclean(played, candidate, known - fixed)
+            if against:
                 return "", against
+            left = len(sessions) + len(others) - len(played)
+            seconds = (time.monotonic() - began) * left / _AT_ONCE if some == sessions[:1] else 0.0
+            if seconds > run.seconds_left():
+                raise _TooLongError(seconds)
         if against := _why_unproved(played, candidate, problem):
             return "", against
         there = _try_out(run, [with_change(session, change) for session in others])
