@@ -151,6 +151,17 @@ def test_try_on_an_event_around_tools(hookharness):
     assert len(blocks) == 1
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("event", "command", "noted"),
+    [("PreToolUse", "exit 0", True), ("PreToolUse", "exit 2", False), ("PostToolUse", "exit 0", False)],
+)
+def test_try_says_that_a_guard_refused_nothing(hookharness, event, command, noted):
+    """A hook before calls that refused none is told to be tried by other means; one that refused is not."""
+    said = hookharness("try", event, command).stderr
+    assert ("note: the hook refused none of the calls of this session" in said) is noted
+
+
 @pytest.mark.slow
 def test_try_with_an_unknown_event(hookharness):
     """An event that the host does not know is refused before anything runs, with the nearest name."""

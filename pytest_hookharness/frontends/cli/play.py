@@ -23,11 +23,13 @@ from pytest_hookharness.frontends.replay_command import (
 from pytest_hookharness.frontends.screen import shell_line
 from pytest_hookharness.model.moves import FIRST_PROMPT
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.terminal import story
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, TrialSelection
 
 PASSED, FAILED, UNKNOWN = 0, 1, 2
+_REFUSALS = (Ruling.DENY, Ruling.ASK)
 _TRY_DEFAULTS = {"host": "claude-code", "then": "idle"}
 _RUN = (
     "Plays one item of a scenario file, and prints its turns and its verdict. Exit status: 0 as expected, 1 "
@@ -124,6 +126,8 @@ def play(scenario: Scenario, settings: Settings, replay: str, arguments: argpars
     text = story.story(outcome, width=screen.width(), replay_command=replay, verbose=arguments.verbose)
     unknown = interrupted or (outcome.verdict_name == "undecided" and not outcome.passed)
     print(screen.headed(text, None if unknown else outcome.passed))
+    if outcome.passed and (asked := getattr(arguments, "event", "")):
+        _note_unseen_refusal(outcome, asked)
     if getattr(arguments, "vary", None) is not None:
         from pytest_hookharness.reports.terminal import campaign_report
 
@@ -141,6 +145,20 @@ def play(scenario: Scenario, settings: Settings, replay: str, arguments: argpars
     if unknown:
         return UNKNOWN
     return PASSED if outcome.passed else FAILED
+
+
+def _note_unseen_refusal(outcome: Outcome, event: str) -> None:
+    """Say of a hook before calls that refused nothing that its refusals were not seen, so not tried."""
+    profile = hosts.find(outcome.scenario.host)
+    role = profile.events[hosts.own_event(profile, event)].role
+    refused = any(hooked.decision.ruling in _REFUSALS for _, hooked in outcome.trace.hooked())
+    if role is hosts.Role.BEFORE_TOOL and not refused:
+        calls = "a shell command and an edit"
+        print(
+            f"note: the hook refused none of the calls of this session ({calls}); `hookharness check` tries "
+            "what guards refuse, and a scenario makes the call that you mean",
+            file=sys.stderr,
+        )
 
 
 def _simulate(scenario: Scenario, settings: Settings, replay: str, *, record_lines: bool) -> Outcome:
