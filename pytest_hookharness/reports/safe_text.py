@@ -23,17 +23,24 @@ _AT_START = re.compile(r"^( *)::")
 _WORD = re.compile(r"[^ ]+")
 _LONGEST_WORD = 64 << 10
 _MORE = "..."
+# Characters of a text that is a sentence.
+_SENTENCE = 100
 # A word of up to this many characters is left out, not cut.
 _LONGEST_CUT = 24
 _MOST_MARKS = 3
 
 
 def plain(text: str, most: int = 80) -> str:
-    """Return one line of at most ``most`` characters without anything that acts on a terminal."""
+    """
+    Return one line of at most ``most`` characters without anything that acts on a terminal.
+
+    A long one is cut between words; a short one may be a command or a path, of which each letter counts.
+    """
+    cut = clip_words if most >= _SENTENCE else clip
     # A hook may have written megabytes: what is far from both ends is not looked at.
     if len(text) <= 8 * most:
-        return clip(_safe(text), most)
-    return clip(f"{_safe(text[: 4 * most])}{' ' * (most + 1)}{_safe(text[-4 * most :])}", most)
+        return cut(_safe(text), most)
+    return cut(f"{_safe(text[: 4 * most])}{' ' * (most + 1)}{_safe(text[-4 * most :])}", most)
 
 
 def plain_lines(text: str) -> Iterator[str]:
