@@ -697,6 +697,8 @@ def test_variables_that_no_host_sets(found):
     assert symptom.kind == "MISSING-INPUT"
     assert "$CLAUDE_TOOL_INPUT_FILE_PATH is always empty, because claude-code does not set it" in symptom.text
     assert not kinds(found(("PostToolUse", 'echo "${CLAUDE_TOOL_NAME:-none}" "$CLAUDE_PROJECT_DIR"')))
+    (symptom,) = found(("PostToolUse", 'log "${TOOL_NAME:-unknown}"')).symptoms
+    assert symptom.text.startswith("PostToolUse: $TOOL_NAME is always empty")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ _NEVER_SET = {
     "claude-code": r"CLAUDE_(?:TOOL_(?:INPUT(?:_\w+)?|NAME|OUTPUT|RESULT|RESPONSE|EXIT_CODE|COMMAND|FILE_PATH"
     r"|ARGS|PARAMS)|FILE_PATHS?|(?:EDITED|MODIFIED|CHANGED)_FILES?|TRANSCRIPT(?:_PATH|_FILE)?|USER_PROMPT"
     r"|BASH_COMMAND|STOP_REASON|NOTIFICATION(?:_MESSAGE|_TYPE)?|LAST_(?:MESSAGE|RESPONSE)"
-    r"|HOOK_(?:EVENT(?:_NAME)?|INPUT|DATA|PAYLOAD))|TOOL_(?:INPUT|OUTPUT|RESPONSE)(?:_\w+)?"
+    r"|HOOK_(?:EVENT(?:_NAME)?|INPUT|DATA|PAYLOAD))|TOOL_(?:NAME\b|(?:INPUT|OUTPUT|RESPONSE)(?:_\w+)?)"
 }
 # Keys of the input with what such a variable is meant to have, by a part of its name.
 _KEYS = {
@@ -42,8 +42,9 @@ _KEYS = {
     "FILE": "tool_input.file_path",
 } | dict.fromkeys(["OUTPUT", "RESULT", "RESPONSE", "EXIT_CODE"], "tool_response")
 _SHELL_TOOLS = re.compile(r"\bbash\b|shell|\bexec|terminal", re.IGNORECASE)
-# Without a default of its own.
+# Without a default of its own, or with one that says that its author expects a value.
 _BARE = r"\$\{{?({0})(?![\w:-])"
+_UNKNOWN = r"\$\{{({0}):?-(?:unknown)?\}}"
 # In a script also with an empty default, or with an argument that the command does not give.
 _IN_SHELL = r"\$\{{({0}):?-(?:\$[1-9@*]|\$\{{[1-9@*]:?-?\}}|''|\"\")?\}}"
 _IN_PYTHON = (
@@ -135,7 +136,8 @@ def expected_variable(hook_set: HookSet, hook: Hook) -> str:
     if names is None:
         return ""
     reads = _STDIN.search(hook.command) or "$(cat)" in hook.command
-    found = [] if reads else re.findall(_BARE.format(names), hook.command)
+    ways = (_BARE, _UNKNOWN)
+    found = [name for way in ways for name in re.findall(way.format(names), hook.command) if not reads]
     if not found and len(texts) == 1 and is_bare(hook_set, hook):
         found = [*_in_script(names, texts[0])]
     named = (name for name in found if name not in given)
