@@ -21,6 +21,7 @@ from pytest_hookharness.campaigns.check.reads.shared_symptoms import (
     together,
 )
 from pytest_hookharness.campaigns.check.session_errors import gather
+from pytest_hookharness.campaigns.check.static.concurrent_hooks import concurrent_hooks
 from pytest_hookharness.campaigns.check.static.correctable_hooks import original_commands, rename_hooks
 from pytest_hookharness.campaigns.check.static.entry_keys import refused_files, unread_key, unread_limit
 from pytest_hookharness.campaigns.check.static.hook_program import (
@@ -99,6 +100,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         _of_shells(hook_set, [hook for hook, _ in obstacles]),
         _of_paths(readable),
         _of_unwired(hook_set),
+        concurrent_hooks(readable),
     )
     unique = {
         (symptom.kind, symptom.text): symptom

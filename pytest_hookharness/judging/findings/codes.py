@@ -84,9 +84,11 @@ STRICT_SHELL = FindingCode(
 ORDER = FindingCode(
     "HH104",
     "ORDER",
-    "The joint decision of the hooks of one event depends on their order.",
-    "Most hosts start these hooks at the same time, and a new order in the settings changes what is refused.",
-    "Let each hook decide on its own; put logic that two hooks share into one hook.",
+    "The joint decision of the hooks of one event depends on their order, or one of them rewrites files that "
+    "another reads.",
+    "Most hosts start these hooks at the same time, and a new order in the settings changes what is refused. "
+    "Tests may read a file that a formatter has half rewritten.",
+    "Let each hook decide on its own; put what must happen in an order into one hook.",
 )
 LOST_UPDATES = FindingCode(
     "HH105",
