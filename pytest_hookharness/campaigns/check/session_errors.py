@@ -161,12 +161,12 @@ def hindered_hooks(
             # The script did not run at all.
             continue
         said = f"{run.stderr.text}\n{run.stdout.text}"
+        package = missing_package(said, root) if root is not None and not refused else ""
+        without = package and f"the package {package}, which the project declares, is not installed here"
         if run.ending != Exited(0) or refused:
-            why = _hindrance(said, refused=refused, copied=copied)
-            if root is not None and not why and not refused and (name := missing_package(said, root)):
-                why = f"the package {name}, which the project declares, is not installed here"
+            why = _hindrance(said, refused=refused, copied=copied) or without
             found[command] = "" if found.get(command) == "" else why
-        elif missing := (_not_copied(said) if copied else "") or _missing_program(said):
+        elif missing := (_not_copied(said) if copied else "") or _missing_program(said) or without:
             found.setdefault(command, missing)
     return {command: why for command, why in found.items() if why}
 
