@@ -7,9 +7,10 @@ fails at its users too.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pytest_hookharness.campaigns.arming.project_texts import files_named, read_known_text
@@ -30,17 +31,21 @@ _MOST = 40
 def missing_package(said: str, root: Path) -> str:
     """Return the declared package that a hook did not find, as its output says; empty for none."""
     found = {one or other: bool(one) for one, other in _MISSING.findall(said)}
-    if not found:
-        return ""
-    declared = {*_declared(root)}
+    declared = _declared_in(root) if found else frozenset[str]()
     return next((name for name, of_node in found.items() if _is_among(name, declared, of_node)), "")
 
 
-def _is_among(name: str, declared: set[str], of_node: bool) -> bool:
+@functools.lru_cache(maxsize=64)
+def _declared_in(root: Path) -> frozenset[str]:
+    # Each run of a hook may ask, and a check does not change the manifests.
+    return frozenset(_declared(root))
+
+
+def _is_among(name: str, declared: Collection[str], of_node: bool) -> bool:
     if of_node:
         return name in declared
     plain = name.casefold().replace("_", "-")
-    return bool({plain, f"python-{plain}", _NAMES.get(name, plain)} & declared)
+    return any(one in declared for one in (plain, f"python-{plain}", _NAMES.get(name, plain)))
 
 
 def _declared(root: Path) -> Iterator[str]:
