@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_hookharness.campaigns.arming.activation import Activation
 from pytest_hookharness.campaigns.arming.project_texts import walks_kept
+from pytest_hookharness.campaigns.check.answers.reason_keys import with_reason_keys
 from pytest_hookharness.campaigns.check.causes import static_problems
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
@@ -112,7 +113,7 @@ def checked(
         resources = replace(harness.resources, copies=copies)
         run = CheckRun(ready, settings, resources, only, on_step or _ignore_step, given, executor)
         with walks_kept():
-            report = with_whole_commits(with_copied_history(run.run()))
+            report = with_reason_keys(with_whole_commits(with_copied_history(run.run())))
         notes = () if only else (*describe_mac_problems(copy.sources), *describe_other_readers(copy))
         away = (left_out,) if left_out else ()
         yield run, replace(report, place=hook_set, open=(*away, *report.open, *notes))
