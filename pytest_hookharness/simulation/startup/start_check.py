@@ -44,7 +44,8 @@ _LONGEST_INPUT = 1 << 16
 # Characters with which a message begins as a text in the source.
 _BEGINNING = 12
 _LACKS = re.compile(
-    r"no such file|not found|can(?:not|'t) (?:find|open)|could not (?:find|open)|no module|no rule",
+    r"no such file|not found|can(?:not|'t) (?:find|open)|could not (?:find|open)|no module|no rule"
+    r"|syntax ?error|traceback",
     re.IGNORECASE,
 )
 _DIFFERS_AGAIN = "it ended differently when it ran again"
