@@ -156,9 +156,14 @@ class HookSet:
         return [hook for hook in self.hooks if script in dict(self.sources_of(hook))]
 
     @property
+    def documented(self) -> bool:
+        """Whether the settings stand in the documentation, for users to copy them."""
+        return self.elsewhere and self.files[0].endswith(".md")
+
+    @property
     def unnamed(self) -> bool:
         """Whether no settings name the scripts, so that their events are guessed."""
-        return self.elsewhere and self.inline is not None
+        return self.elsewhere and self.inline is not None and not self.documented
 
     @property
     def title(self) -> str:

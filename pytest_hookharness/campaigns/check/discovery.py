@@ -16,6 +16,8 @@ from itertools import islice
 from pathlib import Path, PurePath
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.documented_settings import documented_settings
+from pytest_hookharness.campaigns.arming.likely_host import likely_host
 from pytest_hookharness.campaigns.arming.marketplaces import (
     lists_plugins,
     manifests,
@@ -70,7 +72,8 @@ def find_hook_sets(path: Path, host: str = "", *, copies: bool = False) -> tuple
     if with_hooks and copies and whole.is_dir() and lists_plugins(whole):
         with_hooks += _with_hooks(_unlisted(whole, host, with_hooks))
     if not with_hooks and copies:
-        with_hooks = _with_hooks(_copied(whole, host)) or _with_hooks(_unnamed(whole, host))
+        for way in (_copied, _documented, _unnamed):
+            with_hooks = with_hooks or _with_hooks(way(whole, host))
     if not with_hooks:
         if links := links_out(path, host):
             raise SimulationError("; ".join(links))
@@ -121,6 +124,21 @@ def _unlisted(root: Path, host: str, found: Sequence[HookSet]) -> Iterator[HookS
             yield replace(hook_set, part=str(file.relative_to(root)))
 
 
+def _documented(root: Path, host: str) -> Iterator[HookSet]:
+    """Yield the hooks of settings in the documentation whose commands start scripts of the project."""
+    profiles = (hosts.find(host),) if host else hosts.known()
+    known: set[tuple[str, ...]] = set()
+    for file, content in documented_settings(root) if root.is_dir() else ():
+        name = likely_host(content, PurePath(file).parts, profiles)
+        found = as_settings(hosts.find(name), root, file, content, env={}) if name else None
+        # A path such as /path/to/hook.sh is for the reader to replace.
+        if found is None or not found.sources or found.meant or len(known) == _MOST:
+            continue
+        if (key := (name, *sorted(hook.command for hook in found.hooks))) not in known:
+            known.add(key)
+            yield replace(found, part=file, elsewhere=True)
+
+
 def _unnamed(root: Path, host: str) -> Iterator[HookSet]:
     """Yield scripts that seem to be hooks, as hooks of the usual host, where no settings name any."""
     profile = hosts.find(_USUAL)
@@ -166,34 +184,16 @@ def _settings_elsewhere(root: Path, host: str) -> Iterator[tuple[Path, str]]:
     profiles = (hosts.find(host),) if host else hosts.known()
     own = (each for each in project_files(root) if not _OF_TESTS & {*each.relative_to(root).parts})
     for file in (each for each in own if each.suffix == ".json"):
-        events, keys = _events_of(file)
-        # Several hosts know some names of events; a folder may have the name of one, and each has its own key
-        # for the command.
-        folders = {part.strip(".").casefold() for part in file.relative_to(root).parts[:-1]}
-        hits = {
-            profile.name: (
-                bool(known := len(events & profile.events.keys())) and profile.name.split("-")[0] in folders,
-                known,
-                profile.config.types["command"] in keys,
-            )
-            for profile in profiles
-        }
-        name = max(hits, key=lambda each: hits[each])
-        if hits[name][1]:
+        name = likely_host(_read_json(file), file.relative_to(root).parts[:-1], profiles)
+        if name:
             yield file, name
 
 
-def _events_of(file: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the events for which a JSON file seems to configure hooks, and the keys of their entries."""
+def _read_json(file: Path) -> object:
     try:
-        content = json.loads(file.read_bytes()) if file.stat().st_size <= _LONGEST else None
+        return json.loads(file.read_bytes()) if file.stat().st_size <= _LONGEST else None
     except (OSError, ValueError, RecursionError):
-        return frozenset(), frozenset()
-    hooks = content.get("hooks") if isinstance(content, dict) else None
-    events = hooks if isinstance(hooks, dict) else {}
-    lists = {str(event): value for event, value in events.items() if value and isinstance(value, list)}
-    keys = (str(key) for value in lists.values() for one in value if isinstance(one, dict) for key in one)
-    return frozenset(lists), frozenset(keys)
+        return None
 
 
 def links_out(path: Path, host: str = "") -> tuple[str, ...]:

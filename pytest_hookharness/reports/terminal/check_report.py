@@ -59,7 +59,9 @@ def _announced(place: HookSet) -> list[str]:
     commands = dict.fromkeys(_command(hook.command, hook.type) for hook in place.hooks)
     files = first_few([*map(plain, place.files)])
     where = f", where {place.host} does not look; tried as if it were there" if place.elsewhere else ""
-    if place.unnamed:
+    if place.documented:
+        where = ", an example for users; tried as if it were in their settings"
+    elif place.unnamed:
         where = ", which no settings name; tried on the events that they name or seem to read"
     lines = [f"{plain(place.title)}: {counted(len(place.hooks), 'hook')} in {files}{where}"]
     lines += [f"  runs  {plain(command, _LINE)}" for command in commands]
