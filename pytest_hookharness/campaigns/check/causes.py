@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.arming.hook_roles import STOPS
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.hindering_hooks import commands_of, refused_for_want
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
@@ -72,6 +73,10 @@ _SAME_KIND = frozenset(
         codes.OVERBLOCK.name,
         codes.TEXT_MATCH.name,
     }
+)
+# The keys of answers.
+_ANSWERS = re.compile(
+    r"permission|followup_message|additional_?[cC]ontext|decision|continue[\"']?\s*:|hookSpecificOutput|_message\b"
 )
 _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
 # Sessions report these too; the static checks find all of them.
@@ -177,7 +182,7 @@ def independent(
         if one.symptom.kind not in _STATIC | unlike
         and not _is_of(one.symptom, hindered)
         and not _is_of(one.symptom, broken - executable if _ran(one, executable) else broken)
-        and not (network_program(one.symptom) or is_moot(one) or _is_unread_anyway(one) or _is_misarmed(one))
+        and not (network_program(one.symptom) or is_moot(one) or _is_misarmed(one) or _is_log(one, place))
     ]
     not_run = {*commands_of(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     hasty = {*commands_of(one for one in static.symptoms if one.kind == codes.TIMEOUT_UNIT.name)}
@@ -268,12 +273,20 @@ def _is_misarmed(evidence: SymptomEvidence) -> bool:
     return bool(by_us) and evidence.symptom.kind in ENDLESS and failed
 
 
-def _is_unread_anyway(evidence: SymptomEvidence) -> bool:
-    """Return whether what a hook printed is no answer, on an event on which its host reads none."""
+def _is_log(evidence: SymptomEvidence, place: HookSet | None) -> bool:
+    """
+    Return whether what a hook printed is no answer, where its host reads none, or where the hook means none.
+
+    At a stop a hook may print what it does, for the log of the host.
+    """
     event, _, words = evidence.symptom.text.partition(": ")
     rule = hosts.find(evidence.session.scenario.host).events.get(event)
     if rule is None or evidence.symptom.kind != MANGLED.name or not words.startswith(_NO_ANSWER):
         return False
+    if rule.role in STOPS and place is not None and not rule.plain_fails:
+        ran = [hook for hook in place.hooks if hook.command in evidence.symptom.hook.split(", ")]
+        if ran and not any(_ANSWERS.search(text) for hook in ran for text in place.code_of(hook)):
+            return True
     return rule.power is hosts.Power.NOTHING and not (rule.context or rule.halts or rule.plain_fails)
 
 

@@ -10,6 +10,7 @@ from pytest_hookharness.campaigns.check.static.correctable_hooks import NOT_EXEC
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import RunCommand, Script, Stop
+from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 
@@ -201,6 +202,24 @@ def test_output_where_no_answer_is_read(host, event, left):
     found = seen("MANGLED", "bash x.sh", text, host=host)
 
     assert bool(independent([found], StaticResult())) == left
+
+
+@pytest.mark.parametrize(
+    ("event", "script", "left"),
+    [
+        ("stop", "echo Removing old branches", False),
+        ("stop", "echo 'followup_message: go on'", True),
+        ("sessionStart", "echo Read the rules", True),
+    ],
+)
+def test_output_that_is_meant_for_a_log(event, script, left):
+    """A hook of stops that knows no key of an answer only says what it does."""
+    hook = Hook(event=event, command="bash x.sh")
+    place = HookSet(host="cursor", root=Path("/x"), files=(), hooks=(hook,), sources=(("x.sh", script),))
+    text = f"{event}: what it printed is no answer that the host knows"
+    found = seen("MANGLED", "bash x.sh", text, host="cursor")
+
+    assert bool(independent([found], StaticResult(), (), place)) == left
 
 
 @pytest.mark.parametrize(
