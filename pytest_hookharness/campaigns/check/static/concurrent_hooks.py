@@ -89,9 +89,9 @@ def concurrent_hooks(hook_set: HookSet) -> Iterator[Symptom]:
         if pairs:
             one, other, language = pairs[0]
             second = {**other.reads, **other.rewrites}[language]
-            does = "rewrites" if language in other.rewrites else "reads"
+            does = "rewrite" if language in other.rewrites else "read"
             text = (
-                f"`{second}` {does} files while `{one.rewrites[language]}` rewrites them, because "
+                f"`{second}` may {does} files while `{one.rewrites[language]}` rewrites them, because "
                 f"{hook_set.host} starts all hooks of an event at the same time."
             )
             concerned = {use.hook.command for one, other, _ in pairs for use in (one, other)}

@@ -24,12 +24,12 @@ def found(root, *hooks, event="PostToolUse", path=".claude/settings.json"):
 @pytest.mark.parametrize(
     ("hooks", "said"),
     [
-        ((FORMAT, TEST), "`npm run test` reads files while `prettier --write` rewrites them"),
-        ((FORMAT, LINT), "`eslint --fix` rewrites files while `prettier --write` rewrites them"),
-        (("black .", "python3 -m pytest -q"), "`pytest` reads files while `black` rewrites them"),
+        ((FORMAT, TEST), "`npm run test` may read files while `prettier --write` rewrites them"),
+        ((FORMAT, LINT), "`eslint --fix` may rewrite files while `prettier --write` rewrites them"),
+        (("black .", "python3 -m pytest -q"), "`pytest` may read files while `black` rewrites them"),
         (
             ("cd x && gofmt -w . ; true", "go vet ./..."),
-            "`go vet` reads files while `gofmt -w` rewrites them",
+            "`go vet` may read files while `gofmt -w` rewrites them",
         ),
     ],
 )
