@@ -76,7 +76,7 @@ _SAME_KIND = frozenset(
 )
 # The keys of answers.
 _ANSWERS = re.compile(
-    r"permission|followup_message|additional_?[cC]ontext|decision|continue[\"']?\s*:|hookSpecificOutput|_message\b"
+    r"permission|followup_message|(?i:additional_?context)|decision|continue[\"']?\s*:|hookSpecificOutput|_message\b"
 )
 _NO_SESSION, _OF_ANOTHER = "knows no session", "did not start the loop"
 # Sessions report these too; the static checks find all of them.
