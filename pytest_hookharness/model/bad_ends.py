@@ -11,9 +11,9 @@ import re
 
 from pytest_hookharness.model.verdicts import FindingCode
 
-# What a shell says of a missing program, and argparse of arguments that it does not know.
+# A missing program, as a shell reports it with its own line, and arguments that argparse does not know.
 _OWN_ERROR = re.compile(
-    r"(?:^|[\s/])(?P<missing>[\w.+-]+: (?:command )?not found)\b"
+    r": (?:line )?\d+: (?P<missing>[\w./+-]+: (?:command )?not found)\b"
     r"|\busage: .{0,2000}?(?P<usage>[\w.-]+: error: .*)",
     re.DOTALL,
 )

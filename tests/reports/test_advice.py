@@ -346,6 +346,7 @@ def test_a_play_without_the_cap_is_advised_only_where_none_was_made(uncapped, sh
             "a.py: error: unrecognized arguments: --x",
         ),
         ("usage of `eval` was not found in docs/notes.md", ""),
+        ("eslint: not found", ""),
         ("Run npm test first.", ""),
     ],
 )

@@ -317,9 +317,8 @@ def test_the_story_of_a_livelock() -> None:
             "/work place/scenarios/lint.scenario.yaml:14  expect.verdict"
         ),
         "  seen:     livelock",
-        '  The same stop will be refused forever. First mend the error in its text, "ruff: not found": the',
-        "  hook may refuse only because of it. Let the hook allow the stop if nothing changed since its last",
-        "  refusal, or read `stop_hook_active` from its input.",
+        "  The same stop will be refused forever. Let the hook allow the stop if nothing changed since its",
+        "  last refusal, or read `stop_hook_active` from its input.",
         "  If an agent can do what the hook asks for, let the scenario's agent do it: `when: [{event: Stop,",
         "  do: [{run: COMMAND}]}]`.",
         "  assumed: Ids are derived.",
